@@ -1,0 +1,51 @@
+"""Learn about individuals from group statistics.
+
+The way of the data is the list of folders: ``tables`` (files and dataframes become columns), ``groups``
+(rows sorted by group, and what is known of each group), ``basis`` (kernels and their centres), ``sampler``
+(the Markov chains), ``execute`` (where they run), ``posterior`` (what comes out). ``estimator`` puts them
+together; ``plots`` and ``cli`` show the results.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from disaggregate import datasets, plots
+    from disaggregate.estimator import GroupStatsClassifier
+    from disaggregate.groups import evidence, group_target
+    from disaggregate.settings import published_settings
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GroupStatsClassifier",
+    "datasets",
+    "evidence",
+    "group_target",
+    "plots",
+    "published_settings",
+]
+
+# Loaded when first used, so that the command line answers at once.
+_WHERE = {
+    "GroupStatsClassifier": ("disaggregate.estimator", "GroupStatsClassifier"),
+    "datasets": ("disaggregate.datasets", None),
+    "evidence": ("disaggregate.groups.evidence", None),
+    "group_target": ("disaggregate.groups.target", "group_target"),
+    "plots": ("disaggregate.plots", None),
+    "published_settings": ("disaggregate.settings", "published_settings"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'disaggregate' has no attribute {name!r}")
+    module, attribute = _WHERE[name]
+    loaded = import_module(module)
+    return loaded if attribute is None else getattr(loaded, attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,84 @@
+"""The columns Psi: one a kernel centre, after the intercept when there is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.basis.kernels import Kernel
+
+# A kernel that is as good as zero at every training row can never be learned about, so it is never active.
+_VANISHING = 1e-100
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Basis functions psi_k(x) = K(x, c_k), eq. (2).
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel function.
+    centers : ndarray of shape (n_centers, n_features)
+        Its centres.
+    intercept : bool
+        Whether column 0 is a constant that is always active.
+    """
+
+    kernel: Kernel
+    centers: np.ndarray
+    intercept: bool
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, the intercept included."""
+        return len(self.centers) + int(self.intercept)
+
+    def columns(self, X: np.ndarray, wanted: np.ndarray | None = None) -> np.ndarray:
+        """Columns at the rows of ``X``, transposed: shape (n_columns, n_rows).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Where to evaluate the basis functions.
+        wanted : ndarray of int, optional
+            Compute only these columns, in this order.
+        """
+        wanted = np.arange(self.n_columns) if wanted is None else wanted
+        psi = np.ones((len(wanted), len(X)))
+        center = wanted - int(self.intercept)
+        is_kernel = center >= 0
+        if is_kernel.any():
+            psi[is_kernel] = self.kernel.matrix(X, self.centers[center[is_kernel]]).T
+        if not np.isfinite(psi).all():
+            raise ValueError(
+                "the kernel gives infinite or NaN values on these features; scale them first (for instance "
+                "with StandardScaler), or use a kernel that does not grow without bound, such as 'rbf'."
+            )
+        return psi
+
+
+def unit_columns(psi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scale columns to unit mean square; return them and what each was divided by.
+
+    The prior of the weights, eq. (5), does not feel the scale of a column; arithmetic does.
+
+    Parameters
+    ----------
+    psi : ndarray of shape (n_columns, n_rows)
+        Columns at the training rows.
+    """
+    scales = _root_mean_square(psi)
+    vanishing = scales < _VANISHING
+    scales[vanishing] = 1.0
+    scaled = psi / scales[:, None]
+    scaled[vanishing] = 0.0
+    return scaled, scales
+
+
+def _root_mean_square(psi: np.ndarray) -> np.ndarray:
+    """Root mean square of each column, without overflow or underflow of the squares."""
+    largest = np.abs(psi).max(axis=1)
+    largest[largest == 0.0] = 1.0
+    return largest * np.sqrt(np.mean((psi / largest[:, None]) ** 2, axis=1))

@@ -1,0 +1,85 @@
+"""Kernel functions K(x, c): those of scikit-learn, or the caller's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+
+KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with its parameters settled.
+
+    Parameters
+    ----------
+    name : str or callable
+        A name that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices,
+        (n, d) and (m, d), that returns their (n, m) kernel matrix.
+    gamma, degree, coef0 : float
+        Parameters of the named kernels; those that a kernel does not have are ignored.
+    """
+
+    name: str | KernelFunction
+    gamma: float
+    degree: float
+    coef0: float
+
+    def matrix(self, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        """Kernel of every row of ``X`` with every centre, shape (n, m)."""
+        if callable(self.name):
+            return self._own_matrix(self.name, X, centers)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return pairwise_kernels(
+                X,
+                centers,
+                metric=self.name,
+                filter_params=True,
+                gamma=self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+            )
+
+    @staticmethod
+    def _own_matrix(function: KernelFunction, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
+        matrix = np.asarray(function(X, centers), dtype=np.float64)
+        if matrix.shape != (len(X), len(centers)):
+            raise ValueError(
+                f"kernel must be a function of two matrices that returns shape {(len(X), len(centers))}, "
+                f"got {matrix.shape}; for a function of two rows use "
+                "functools.partial(pairwise_kernels, metric=your_function)."
+            )
+        return matrix
+
+
+def resolve_kernel(
+    kernel: str | KernelFunction,
+    gamma: float | Literal["scale"],
+    degree: float,
+    coef0: float,
+    X: np.ndarray,
+) -> Kernel:
+    """Check the kernel's parameters and settle ``gamma="scale"`` from the data.
+
+    ``"scale"`` is 1 / (number of features * variance of X), as for scikit-learn's SVC.
+    """
+    if not callable(kernel) and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
+        names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        raise ValueError(f"kernel must be a callable or one of {names}; got {kernel!r}.")
+    if isinstance(gamma, str):
+        if gamma != "scale":
+            raise ValueError(f'gamma must be a positive number or "scale", got {gamma!r}.')
+        return Kernel(kernel, _scale_gamma(X), degree, coef0)
+    if not (np.isfinite(gamma) and gamma > 0):
+        raise ValueError(f'gamma must be a positive number or "scale", got {gamma!r}.')
+    return Kernel(kernel, float(gamma), degree, coef0)
+
+
+def _scale_gamma(X: np.ndarray) -> float:
+    spread = X.shape[1] * X.var()
+    return 1.0 / spread if 0.0 < spread < np.inf else 1.0

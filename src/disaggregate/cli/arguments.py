@@ -1,0 +1,42 @@
+"""Types of command-line arguments: each reads a string or says what was expected."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
+# The largest seed that numpy's legacy generators, and with them scikit-learn, take.
+LARGEST = 2**32 - 1
+
+
+def whole_number(at_least: int, at_most: int = LARGEST) -> Callable[[str], int]:
+    """Return a reader of whole numbers between two bounds."""
+
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = at_least - 1
+        if not at_least <= value <= at_most:
+            expected = f"of at least {at_least}" if value < at_least else f"of at most {at_most}"
+            raise argparse.ArgumentTypeError(f"expected a whole number {expected}, got {text!r}")
+        return value
+
+    return read
+
+
+def figure_path(text: str) -> Path:
+    """Read where to write a figure, and refuse early what could not be written after a long fit."""
+    path = Path(text)
+    if path.suffix.lower() not in FIGURE_FORMATS:
+        raise argparse.ArgumentTypeError(f"expected a file that ends in {', '.join(FIGURE_FORMATS)}, got {text!r}")
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"expected a file, got the folder {text!r}")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"folder {str(path.parent)!r} does not exist; create it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"no permission to write {text!r}; choose another place")
+    return path

@@ -1,0 +1,68 @@
+"""The command `disaggregate`: reads the arguments and hands over to one sub-command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib.metadata import version
+
+from disaggregate.cli import demo
+from disaggregate.cli.errors import CommandError
+
+COMMANDS = (demo,)
+USER_MISTAKE = 2
+INTERRUPTED = 130
+
+EXAMPLES = """\
+examples:
+  disaggregate demo                           the paper's first experiment, figure in demo.png
+  disaggregate demo --output figures/two.pdf  the same, figure elsewhere
+  disaggregate demo --published               the same with the sampler of 2005
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        Exit code: 0 when all went well, 2 for a mistake that the user can put right.
+    """
+    try:
+        arguments = build_parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has printed its help or its complaint already
+        return int(stop.code or 0)
+    try:
+        arguments.run(arguments)
+    except CommandError as error:
+        print(f"disaggregate {arguments.command}: error: {error}", file=sys.stderr)
+        return USER_MISTAKE
+    except KeyboardInterrupt:
+        print(f"disaggregate {arguments.command}: stopped before it was done", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all sub-commands."""
+    parser = argparse.ArgumentParser(
+        prog="disaggregate",
+        description="Learn about individuals from group statistics.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"disaggregate {version('disaggregate')}")
+    subparsers = parser.add_subparsers(dest="command", metavar="command", required=True)
+    for command in COMMANDS:
+        command.register(subparsers)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,285 @@
+"""The classifier: it assembles the stages and holds no mathematics."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from disaggregate.basis import Basis, choose_centers, resolve_kernel, unit_columns
+from disaggregate.execute import Executor
+from disaggregate.groups import GroupedData
+from disaggregate.posterior.diagnostics import diagnose
+from disaggregate.posterior.draws import Posterior, gather_draws
+from disaggregate.posterior.group_score import group_log_scores
+from disaggregate.posterior.group_table import group_table
+from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
+from disaggregate.sampler.chain import ChainDraws, Schedule
+from disaggregate.sampler.chains import run_chains
+from disaggregate.sampler.model import Prior, make_problem
+from disaggregate.sampler.streams import Streams
+from disaggregate.settings import check_settings
+from disaggregate.tables.features import read_features, row_labels
+from disaggregate.tables.targets import label_groups, read_group_target, speaks_of_groups
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
+    """Learn a classifier of individuals from what is known of groups of them.
+
+    A Bayesian sparse kernel probit model (Kück & de Freitas, UAI 2005), trained by MCMC on the reported
+    fraction of positives, or other evidence, of each group. With a label for every row and no groups it is
+    the supervised model that the paper grew from (Tham, Doucet & Ramamohanarao, ICML 2002).
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices that
+        returns their kernel matrix.
+    gamma : float or "scale", default="scale"
+        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()).
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=1
+        Constant of the polynomial and the sigmoid kernel.
+    centers : "all", int or array, default="all"
+        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
+    intercept : bool, default=True
+        Whether a constant is always in the model, outside the selection of kernels.
+    weights : "sparse", default="sparse"
+        Prior of the weights: spike and slab over kernels.
+    a, b : float, default=1
+        Beta prior of the share of active kernels.
+    mu, nu : float, default=10 and 1000
+        Inverse-gamma(mu/2, nu/2) prior of the scale delta2 of the weights.
+    confidence : float or mapping, default=1000
+        Confidence chi in plain shares, from 0 to infinity, one for all or one a group.
+    latent : "exact" or "metropolis", default="exact"
+        How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
+    n_replicas : int, default=1
+        Number of tempered copies of each chain.
+    n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
+        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
+    n_jobs : int or None, default=None
+        Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
+    random_state : int, Generator, RandomState or None, default=None
+        Seed; the same one gives the same draws.
+    progress : bool, default=False
+        Whether to show a progress bar.
+    executor : object with ``map``, optional
+        Where chains run instead of on threads, such as a ``concurrent.futures`` executor.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes: [0, 1] for groups, the two labels for supervised learning.
+    posterior_ : Posterior
+        Draws of the parameters.
+    label_proba_ : ndarray of shape (n_rows,)
+        Probability that each training individual is positive, given its own group's evidence too.
+    diagnostics_ : Diagnostics
+        R-hat, effective draws and a verdict in words.
+    n_features_in_, feature_names_in_
+        As usual in scikit-learn.
+
+    Examples
+    --------
+    >>> import disaggregate as dg
+    >>> town = dg.datasets.make_districts(random_state=0)
+    >>> model = dg.GroupStatsClassifier(random_state=0)
+    >>> model.fit(town.X, town.shares, groups=town.groups)  # doctest: +SKIP
+    >>> model.predict_proba(town.X)[:, 1]  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "rbf",
+        gamma: float | Literal["scale"] = "scale",
+        degree: float = 3,
+        coef0: float = 1.0,
+        centers: Any = "all",
+        intercept: bool = True,
+        weights: Literal["sparse"] = "sparse",
+        a: float = 1.0,
+        b: float = 1.0,
+        mu: float = 10.0,
+        nu: float = 1000.0,
+        confidence: float | Mapping = 1000.0,
+        latent: Literal["exact", "metropolis"] = "exact",
+        n_replicas: int = 1,
+        n_chains: int = 4,
+        n_draws: int = 1000,
+        n_burn: int = 1000,
+        thin: int = 1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+        executor: Executor | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.centers = centers
+        self.intercept = intercept
+        self.weights = weights
+        self.a = a
+        self.b = b
+        self.mu = mu
+        self.nu = nu
+        self.confidence = confidence
+        self.latent = latent
+        self.n_replicas = n_replicas
+        self.n_chains = n_chains
+        self.n_draws = n_draws
+        self.n_burn = n_burn
+        self.thin = thin
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+        self.executor = executor
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> GroupStatsClassifier:
+        """Learn from groups, or from labels.
+
+        Parameters
+        ----------
+        X : dataframe or array-like of shape (n_rows, n_features)
+            One row an individual; numeric features.
+        y : mapping, Series, array-like, two-column dataframe or structured target
+            What the groups report: group to share or evidence; one share a row; a dataframe [group, share];
+            or :func:`disaggregate.group_target`. Without groups: one label a row.
+        groups : array-like of shape (n_rows,), optional
+            Group id of each row; any hashable values.
+
+        Returns
+        -------
+        GroupStatsClassifier
+            This object, fitted.
+        """
+        check_settings(self.get_params(deep=False))
+        features = read_features(self, X, fitting=True)
+        data = self._read_target(X, y, groups, len(features), fitting=True)
+        streams = Streams(self.random_state)
+        basis = self._basis(features, streams)
+        psi, scales = unit_columns(basis.columns(features[data.order]))
+        chains = run_chains(
+            make_problem(psi, int(basis.intercept), data),
+            Prior(float(self.a), float(self.b), float(self.mu), float(self.nu)),
+            Schedule(self.n_burn, self.n_draws, self.thin, published=self.latent == "metropolis"),
+            streams.for_chains(self.n_chains),
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            executor=self.executor,
+        )
+        self.posterior_ = gather_draws(chains, basis, scales)
+        self._keep_labels(data, chains)
+        self.diagnostics_ = diagnose(self.posterior_, features)
+        if not self.diagnostics_.converged:
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``."""
+        positive = probability_mean(*self._fitted_and_features(X))
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """More probable class of each row, shape (n_rows,)."""
+        positive = probability_mean(*self._fitted_and_features(X))
+        return self.classes_[(positive > 0.5).astype(int)]
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Central credible interval of each row's probability of the positive class, shape (n_rows, 2)."""
+        posterior, features = self._fitted_and_features(X)
+        return probability_interval(posterior, features, level)
+
+    def predict_draws(self, X: Any) -> np.ndarray:
+        """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows)."""
+        return probability_draws(*self._fitted_and_features(X))
+
+    def group_table(self, level: float = 0.9) -> DataFrame:
+        """Tabulate the training groups: what each reported beside what the posterior implies.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the credible intervals.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row.
+        """
+        check_is_fitted(self)
+        return group_table(self._data, self._count_tallies, level)
+
+    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+        """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
+
+        The second is a proper score that chooses hyper-parameters without anybody's label.
+
+        Parameters
+        ----------
+        X, y, groups
+            As for :meth:`fit`.
+        """
+        if not speaks_of_groups(y, groups):
+            return float(np.mean(self.predict(X) == column_or_1d(y)))
+        posterior, features = self._fitted_and_features(X)
+        data = self._read_target(X, y, groups, len(features), fitting=False)
+        return float(np.mean(group_log_scores(posterior, features, data)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _fitted_and_features(self, X: Any) -> tuple[Posterior, np.ndarray]:
+        check_is_fitted(self)
+        return self.posterior_, read_features(self, X, fitting=False)
+
+    def _read_target(self, X: Any, y: Any, groups: Any, n_rows: int, *, fitting: bool) -> GroupedData:
+        if speaks_of_groups(y, groups):
+            if fitting:
+                self.classes_ = np.array([0, 1])
+            return read_group_target(y, groups, n_rows, self.confidence, row_labels(X))
+        return self._read_labels(y, n_rows)
+
+    def _read_labels(self, y: Any, n_rows: int) -> GroupedData:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None: give labels or group shares.")
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != n_rows:
+            raise ValueError(f"y has {len(labels)} labels but X has {n_rows} rows; give one label a row.")
+        check_classification_targets(labels)
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) != 2:
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}: expected two "
+                f"classes, got {len(self.classes_)} class(es). For group shares pass groups=."
+            )
+        return label_groups(codes.tolist())
+
+    def _basis(self, features: np.ndarray, streams: Streams) -> Basis:
+        kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, features)
+        centers = choose_centers(features, self.centers, streams.for_centers())
+        return Basis(kernel, centers, bool(self.intercept))
+
+    def _keep_labels(self, data: GroupedData, chains: list[ChainDraws]) -> None:
+        """Keep what the draws say of the training individuals and groups."""
+        n_draws = self.n_chains * self.n_draws
+        sums = np.sum([chain.label_sums for chain in chains], axis=0)
+        self.label_proba_ = data.in_caller_order(sums / n_draws)
+        self._data = data
+        self._count_tallies = np.sum([chain.count_tallies for chain in chains], axis=0)

@@ -1,0 +1,7 @@
+"""Stage 5, where it runs: chains are handed to an executor, and the sampler never asks which one."""
+
+from disaggregate.execute.monitor import Monitor
+from disaggregate.execute.protocol import Executor
+from disaggregate.execute.threads import Threads
+
+__all__ = ["Executor", "Monitor", "Threads"]

@@ -1,0 +1,319 @@
+"""What is known of a group, as a likelihood over its count of positives.
+
+Each kind is a small frozen object that answers one question, ``log_likelihood(n)``: for a group of ``n``
+members, how well does "k of the n are positive" agree with the report, for k = 0, ..., n.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Literal
+
+import numpy as np
+from scipy.special import betaln, gammaln, xlog1py, xlogy
+
+__all__ = [
+    "AtLeast",
+    "AtMost",
+    "Between",
+    "Count",
+    "Evidence",
+    "Fraction",
+    "NoisyCount",
+    "Population",
+    "Survey",
+    "Unknown",
+]
+
+# Beyond this confidence the Beta density is a spike at one count, and its terms cancel to noise.
+_CERTAIN = 1e12
+
+
+class Evidence(ABC):
+    """What is known of the count of positives in one group."""
+
+    @abstractmethod
+    def log_likelihood(self, n: int) -> np.ndarray:
+        """Log likelihood of each possible count of positives.
+
+        Parameters
+        ----------
+        n : int
+            Number of members of the group.
+
+        Returns
+        -------
+        ndarray of shape (n + 1,)
+            Entry k is the log likelihood of the report if k members are positive; -inf where impossible.
+        """
+
+    def reported_share(self, n: int) -> float:
+        """Return the share of positives that a table should print for a group of ``n``; NaN without one."""
+        return math.nan
+
+
+@dataclass(frozen=True)
+class Fraction(Evidence):
+    """A reported fraction of positives, as in the paper (section 3.1).
+
+    The report m given the true fraction lambda = k/n has density
+    Beta(m; chi lambda + 1, chi (1 - lambda) + 1). Its normaliser depends on lambda and is kept.
+
+    Parameters
+    ----------
+    share : float
+        The reported fraction m, from 0 to 1. At 0 every member is negative, at 1 every member is positive.
+    confidence : float, default=1000.0
+        The paper's chi, from 0 (the report says nothing) to infinity (the counts nearest to the share).
+    """
+
+    share: float
+    confidence: float = 1000.0
+
+    def __post_init__(self) -> None:
+        _require_share("Fraction", self.share)
+        if not (isinstance(self.confidence, Real) and self.confidence >= 0):
+            raise ValueError(
+                f"Fraction expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report "
+                "that says nothing and infinity for one that is exact."
+            )
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        fraction = np.arange(n + 1) / n
+        if self.confidence >= _CERTAIN:
+            return _nearest_counts(fraction, self.share)
+        positive = self.confidence * fraction
+        negative = self.confidence * (1.0 - fraction)
+        return (
+            xlogy(positive, self.share) + xlog1py(negative, -self.share) - betaln(positive + 1.0, negative + 1.0)
+        )
+
+    def reported_share(self, n: int) -> float:
+        return self.share
+
+
+@dataclass(frozen=True)
+class Count(Evidence):
+    """An exact tally: ``positives`` members are positive."""
+
+    positives: int
+
+    def __post_init__(self) -> None:
+        _require_whole("Count", "positives", self.positives)
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return _inside(n, self.positives, self.positives, f"Count({self.positives})")
+
+    def reported_share(self, n: int) -> float:
+        return self.positives / n
+
+
+@dataclass(frozen=True)
+class Between(Evidence):
+    """From ``low`` to ``high`` members are positive, both bounds included."""
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        _require_whole("Between", "low", self.low)
+        _require_whole("Between", "high", self.high)
+        if self.low > self.high:
+            raise ValueError(
+                f"Between expects low <= high, got low={self.low} and high={self.high}; swap the two."
+            )
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return _inside(n, self.low, self.high, f"Between({self.low}, {self.high})")
+
+
+@dataclass(frozen=True)
+class AtLeast(Evidence):
+    """At least ``positives`` members are positive; ``AtLeast(1)`` is multiple-instance learning."""
+
+    positives: int = 1
+
+    def __post_init__(self) -> None:
+        _require_whole("AtLeast", "positives", self.positives)
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return _inside(n, self.positives, max(n, self.positives), f"AtLeast({self.positives})")
+
+
+@dataclass(frozen=True)
+class AtMost(Evidence):
+    """At most ``positives`` members are positive."""
+
+    positives: int
+
+    def __post_init__(self) -> None:
+        _require_whole("AtMost", "positives", self.positives)
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return _inside(n, 0, self.positives, f"AtMost({self.positives})")
+
+
+@dataclass(frozen=True)
+class Population(Evidence):
+    """The members are a random sample of a larger group that has this share of positives.
+
+    Parameters
+    ----------
+    share : float
+        Share of positives in the larger group, from 0 to 1.
+    size : int, optional
+        Number of people in the larger group. With it the count among the members is hypergeometric,
+        without it binomial.
+    """
+
+    share: float
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_share("Population", self.share)
+        if self.size is not None:
+            _require_whole("Population", "size", self.size)
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        count = np.arange(n + 1)
+        if self.size is None:
+            return _log_choose(n, count) + xlogy(count, self.share) + xlog1py(n - count, -self.share)
+        if self.size < n:
+            raise ValueError(
+                f"Population(size={self.size}) expects at least as many people as its {n} sampled members; "
+                "give the size of the whole group, or leave it out."
+            )
+        positives = round(self.share * self.size)
+        return _log_hypergeometric(count, self.size, positives, n)
+
+    def reported_share(self, n: int) -> float:
+        return self.share
+
+
+@dataclass(frozen=True)
+class Survey(Evidence):
+    """A poll of ``sampled`` of the members, taken at random, found ``positives`` positives."""
+
+    positives: int
+    sampled: int
+
+    def __post_init__(self) -> None:
+        _require_whole("Survey", "positives", self.positives)
+        _require_whole("Survey", "sampled", self.sampled)
+        if self.positives > self.sampled:
+            raise ValueError(
+                f"Survey expects no more positives than people asked, got positives={self.positives} "
+                f"and sampled={self.sampled}."
+            )
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        if self.sampled > n:
+            raise ValueError(
+                f"Survey(sampled={self.sampled}) expects at most the group's {n} members to have been asked; "
+                "use Population if the members are the sample."
+            )
+        return _log_hypergeometric(self.positives, n, np.arange(n + 1), self.sampled)
+
+    def reported_share(self, n: int) -> float:
+        return self.positives / self.sampled if self.sampled else math.nan
+
+
+@dataclass(frozen=True)
+class NoisyCount(Evidence):
+    """A count of positives with noise added to it, as for differential privacy.
+
+    Parameters
+    ----------
+    value : float
+        The published count; it may be negative or fractional.
+    scale : float
+        Scale of the Laplace noise, or standard deviation of the Gaussian noise.
+    noise : {"laplace", "gaussian"}, default="laplace"
+        Kind of noise.
+    """
+
+    value: float
+    scale: float
+    noise: Literal["laplace", "gaussian"] = "laplace"
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value):
+            raise ValueError(f"NoisyCount expects a finite value, got {self.value!r}.")
+        if not (math.isfinite(self.scale) and self.scale > 0):
+            raise ValueError(
+                f"NoisyCount expects a positive, finite scale, got {self.scale!r}; use Count for an exact tally."
+            )
+        if self.noise not in ("laplace", "gaussian"):
+            raise ValueError(f"NoisyCount expects noise='laplace' or 'gaussian', got {self.noise!r}.")
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        error = (self.value - np.arange(n + 1)) / self.scale
+        if self.noise == "laplace":
+            return -np.abs(error) - math.log(2.0 * self.scale)
+        return -0.5 * error**2 - math.log(self.scale * math.sqrt(2.0 * math.pi))
+
+    def reported_share(self, n: int) -> float:
+        return self.value / n
+
+
+@dataclass(frozen=True)
+class Unknown(Evidence):
+    """Nothing is known of the count; the group still shapes the basis and gets predictions."""
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return np.zeros(n + 1)
+
+
+def _nearest_counts(fraction: np.ndarray, share: float) -> np.ndarray:
+    """Limit of the paper's Beta as confidence grows: the counts of least divergence KL(k/n || share)."""
+    if share in (0.0, 1.0):
+        return np.where(fraction == share, 0.0, -np.inf)
+    divergence = (
+        xlogy(fraction, fraction)
+        + xlog1py(1.0 - fraction, -fraction)
+        - xlogy(fraction, share)
+        - xlog1py(1.0 - fraction, -share)
+    )
+    return np.where(divergence <= divergence.min() + 1e-12, 0.0, -np.inf)
+
+
+def _inside(n: int, low: int, high: int, described: str) -> np.ndarray:
+    """Zero for counts from low to high, -inf elsewhere; at least one count must be possible."""
+    if low > n:
+        raise ValueError(f"{described} cannot hold in a group of {n}: no count from 0 to {n} agrees with it.")
+    count = np.arange(n + 1)
+    return np.where((count >= low) & (count <= high), 0.0, -np.inf)
+
+
+def _log_choose(total: int | np.ndarray, chosen: int | np.ndarray) -> np.ndarray:
+    """Log binomial coefficient, -inf outside 0 <= chosen <= total."""
+    possible = (np.asarray(chosen) >= 0) & (np.asarray(chosen) <= np.asarray(total))
+    inside = np.where(possible, chosen, 0)
+    value = gammaln(np.add(total, 1)) - gammaln(inside + 1) - gammaln(total - inside + 1)
+    return np.where(possible, value, -np.inf)
+
+
+def _log_hypergeometric(
+    drawn_positives: int | np.ndarray, size: int, positives: int | np.ndarray, drawn: int
+) -> np.ndarray:
+    """Log probability of drawing so many positives in a sample without replacement."""
+    return (
+        _log_choose(positives, drawn_positives)
+        + _log_choose(size - positives, drawn - np.asarray(drawn_positives))
+        - _log_choose(size, drawn)
+    )
+
+
+def _require_share(kind: str, share: float) -> None:
+    if isinstance(share, Real) and 0.0 <= share <= 1.0:
+        return
+    percent = " (divide a percentage by 100)" if isinstance(share, Real) and 1.0 < share <= 100.0 else ""
+    raise ValueError(f"{kind} expects a share from 0 to 1, got {share!r}{percent}.")
+
+
+def _require_whole(kind: str, name: str, value: int) -> None:
+    if not (isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())) or value < 0:
+        raise ValueError(f"{kind} expects {name} to be a whole number of 0 or more, got {value!r}.")

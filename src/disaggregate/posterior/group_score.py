@@ -1,0 +1,54 @@
+"""How well the posterior predicts what groups report."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from disaggregate.groups.grouped import GroupedData
+from disaggregate.posterior.draws import Posterior
+from disaggregate.sampler.model import evidence_arrays
+
+_VALUES_AT_ONCE = 2**23
+
+
+def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> np.ndarray:
+    """Log posterior predictive likelihood of each group's evidence.
+
+    The logarithm of the average over draws of p(evidence given f), with the labels summed out through the
+    Poisson-binomial law of their count: a proper score that needs nobody's label.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws.
+    X : ndarray of shape (n_rows, n_features)
+        Individuals in the caller's order.
+    data : GroupedData
+        Groups and evidence.
+    """
+    from disaggregate.sampler.compiled.evidence import evidence_by_draw
+
+    log_likelihood, likelihood = evidence_arrays(data)
+    n_draws = posterior.delta2.size
+    scores = np.empty(len(data.names))
+    for first, last in _runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
+        rows = slice(data.offsets[first], data.offsets[last])
+        counts = slice(data.offsets[first] + first, data.offsets[last] + last)
+        fitted = posterior.scores(X[data.order[rows]])
+        offsets = data.offsets[first : last + 1] - data.offsets[first]
+        by_draw = evidence_by_draw(fitted, offsets, likelihood[counts], log_likelihood[counts])
+        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws)
+    return scores
+
+
+def _runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:
+    """Cut the groups into runs of at most so many rows (or one group)."""
+    runs, first, rows = [], 0, 0
+    for group, n in enumerate(sizes.tolist()):
+        if rows and rows + n > most_rows:
+            runs.append((first, group))
+            first, rows = group, 0
+        rows += n
+    runs.append((first, len(sizes)))
+    return runs

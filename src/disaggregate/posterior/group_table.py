@@ -1,0 +1,58 @@
+"""What each group reported beside what the posterior implies for it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from disaggregate.groups.grouped import GroupedData
+from disaggregate.tables.frames import as_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> DataFrame:
+    """Tabulate the groups.
+
+    Parameters
+    ----------
+    data : GroupedData
+        Groups and evidence.
+    count_tallies : ndarray of shape (n_rows + n_groups,)
+        In how many draws each group had each count of positives.
+    level : float
+        Probability of the credible intervals.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``group, n, reported, implied, conf_low, conf_high``: the reported share, the posterior mean
+        of the true share of the members, and its credible interval.
+    """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie between 0 and 1, such as 0.9; got {level!r}.")
+    ends = data.offsets + np.arange(len(data.offsets))
+    shares = [_share_summary(count_tallies[i:j], level) for i, j in pairwise(ends)]
+    implied, low, high = np.array(shares).T
+    return as_table(
+        {
+            "group": data.names,
+            "n": data.sizes,
+            "reported": data.reported_shares,
+            "implied": implied,
+            "conf_low": low,
+            "conf_high": high,
+        }
+    )
+
+
+def _share_summary(tallies: np.ndarray, level: float) -> tuple[float, float, float]:
+    """Mean and central interval of a share whose counts occurred so many times."""
+    share = np.arange(len(tallies)) / (len(tallies) - 1)
+    below = np.cumsum(tallies) / tallies.sum()
+    low = np.searchsorted(below, 0.5 - level / 2.0)
+    high = np.searchsorted(below, 0.5 + level / 2.0)
+    return float(share @ tallies / tallies.sum()), float(share[low]), float(share[high])

@@ -1,0 +1,39 @@
+"""Probabilities of individuals: their mean, their draws and their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import ndtr
+
+from disaggregate.posterior.draws import Posterior
+
+# Values of f held at once: rows are worked on in pieces so that memory does not grow with them.
+_VALUES_AT_ONCE = 2**23
+
+
+def probability_mean(posterior: Posterior, X: np.ndarray) -> np.ndarray:
+    """Pr(y = 1 given x, D): the average of Phi(f(x)) over the draws, eq. (10). Shape (n_rows,)."""
+    return _in_pieces(posterior, X, lambda probability: probability.mean(axis=0))
+
+
+def probability_interval(posterior: Posterior, X: np.ndarray, level: float) -> np.ndarray:
+    """Central credible interval of each probability, shape (n_rows, 2)."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie between 0 and 1, such as 0.9; got {level!r}.")
+    tails = [0.5 - level / 2.0, 0.5 + level / 2.0]
+    return _in_pieces(posterior, X, lambda probability: np.quantile(probability, tails, axis=0).T)
+
+
+def probability_draws(posterior: Posterior, X: np.ndarray) -> np.ndarray:
+    """Phi(f(x)) in each draw, shape (n_chains, n_draws, n_rows)."""
+    draws = _in_pieces(posterior, X, lambda probability: probability.T)
+    return np.ascontiguousarray(draws.T).reshape(*posterior.shape, len(X))
+
+
+def _in_pieces(posterior: Posterior, X: np.ndarray, summary: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Apply a summary of (draws, rows) probabilities to pieces of the rows."""
+    rows = max(1, _VALUES_AT_ONCE // posterior.delta2.size)
+    pieces = [summary(ndtr(posterior.scores(X[i : i + rows]))) for i in range(0, len(X), rows)]
+    return np.concatenate(pieces)

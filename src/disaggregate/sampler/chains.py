@@ -1,0 +1,70 @@
+"""Several chains at once, each with its own start and its own generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.execute import Executor, Monitor, Threads
+from disaggregate.sampler.chain import ChainDraws, Schedule, run_chain
+from disaggregate.sampler.model import Prior, Problem
+from disaggregate.sampler.prepare import prepare
+from disaggregate.sampler.starts import random_start
+
+# Births and deaths proposed a sweep: past a few dozen a further proposal costs more than it gains.
+_PROPOSALS = 64
+
+
+@dataclass(frozen=True)
+class ChainTask:
+    """Everything that one chain needs; can be sent to another process."""
+
+    problem: Problem
+    prior: Prior
+    schedule: Schedule
+    generator: np.random.Generator
+    on_sweeps: Callable[[int], None] | None = None
+
+
+def run_chains(
+    problem: Problem,
+    prior: Prior,
+    schedule: Schedule,
+    generators: list[np.random.Generator],
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    executor: Executor | None = None,
+) -> list[ChainDraws]:
+    """Run one chain a generator and return their draws in the same order.
+
+    Parameters
+    ----------
+    problem, prior, schedule : Problem, Prior, Schedule
+        Data, hyper-parameters, length and moves.
+    generators : list of numpy.random.Generator
+        One a chain.
+    n_jobs : int or None
+        Threads to use when no executor is given.
+    progress : bool
+        Whether to show a progress bar.
+    executor : Executor, optional
+        Where to run instead; its chains cannot report progress.
+    """
+    prepare(schedule.published)
+    if executor is not None:
+        tasks = [ChainTask(problem, prior, schedule, generator) for generator in generators]
+        return list(executor.map(run_task, tasks))
+    with Monitor(schedule.n_sweeps * len(generators), show=progress) as monitor:
+        tasks = [ChainTask(problem, prior, schedule, rng, monitor.on_sweeps) for rng in generators]
+        return Threads(n_jobs, on_failure=monitor.stop).map(run_task, tasks)
+
+
+def run_task(task: ChainTask) -> ChainDraws:
+    """Start and run one chain."""
+    n_selectable = len(task.problem.gram) - task.problem.n_fixed
+    n_proposals = n_selectable if task.schedule.published else min(_PROPOSALS, n_selectable)
+    start = random_start(task.problem, task.prior, n_proposals, task.generator)
+    return run_chain(task.problem, task.prior, start, task.generator, task.schedule, task.on_sweeps)

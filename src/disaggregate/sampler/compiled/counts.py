@@ -1,0 +1,137 @@
+"""Compiled twin of ``sampler.counts``.
+
+Probabilities are kept as they are, which is several times faster than logarithms; where they underflow,
+the logarithmic table takes over.
+"""
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
+
+# Terms lost to underflow are below 1e-300, hence without weight in any total above this.
+_SAFE_TOTAL = 1e-200
+
+
+@kernel
+def count_table(fitted, positive, table):
+    """Fill the table of prefix counts: entry i * (n + 1) + c is Pr(c positives among the first i)."""
+    n = fitted.size
+    table[0] = 1.0
+    for i in range(n):
+        small = tail(abs(fitted[i]))
+        large = 1.0 - small
+        p = large if fitted[i] > 0.0 else small
+        q = small if fitted[i] > 0.0 else large
+        positive[i] = p
+        above = i * (n + 1)
+        here = above + n + 1
+        table[here] = table[above] * q
+        for c in range(1, i + 1):
+            table[here + c] = table[above + c] * q + table[above + c - 1] * p
+        table[here + i + 1] = table[above + i] * p
+
+
+@kernel
+def log_count_table(fitted, log_positive, table):
+    """Fill the same table with logarithms."""
+    n = fitted.size
+    table[0] = 0.0
+    for i in range(n):
+        log_p = log_normal_cdf(fitted[i])
+        log_q = log_normal_cdf(-fitted[i])
+        log_positive[i] = log_p
+        above = i * (n + 1)
+        here = above + n + 1
+        table[here] = table[above] + log_q
+        for c in range(1, i + 1):
+            table[here + c] = log_add(table[above + c] + log_q, table[above + c - 1] + log_p)
+        table[here + i + 1] = table[above + i] + log_p
+
+
+@kernel
+def log_add(x, y):
+    high = max(x, y)
+    return high + math.log1p(math.exp(min(x, y) - high))
+
+
+@kernel
+def draw_labels(fitted, likelihood, log_likelihood, labels, positive, table, rng):
+    n = fitted.size
+    last = n * (n + 1)
+    count_table(fitted, positive, table)
+    total = 0.0
+    for c in range(n + 1):
+        total += table[last + c] * likelihood[c]
+    if total < _SAFE_TOTAL:
+        draw_labels_by_logarithms(fitted, log_likelihood, labels, positive, table, rng)
+        return
+    goal = rng.random() * total
+    count = pick_count(table[last : last + n + 1], likelihood, goal)
+    for i in range(n, 0, -1):
+        if count == 0 or count == i:
+            labels[:i] = count == i
+            return
+        chance = positive[i - 1] * table[(i - 1) * (n + 1) + count - 1] / table[i * (n + 1) + count]
+        labels[i - 1] = rng.random() < chance
+        count -= labels[i - 1]
+
+
+@kernel
+def pick_count(probability, likelihood, goal):
+    """Invert the cumulative sum; rounding at the end falls on the last possible count."""
+    sum_so_far = 0.0
+    count = 0
+    for c in range(probability.size):
+        weight = probability[c] * likelihood[c]
+        if weight > 0.0:
+            count = c
+        sum_so_far += weight
+        if sum_so_far > goal:
+            break
+    return count
+
+
+@kernel
+def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, table, rng):
+    n = fitted.size
+    last = n * (n + 1)
+    log_count_table(fitted, log_positive, table)
+    largest = -np.inf
+    for c in range(n + 1):
+        largest = max(largest, table[last + c] + log_likelihood[c])
+    weight = np.empty(n + 1)
+    for c in range(n + 1):
+        weight[c] = math.exp(table[last + c] + log_likelihood[c] - largest)
+    goal = rng.random() * weight.sum()
+    count = pick_count(weight, np.ones(n + 1), goal)
+    for i in range(n, 0, -1):
+        if count == 0 or count == i:
+            labels[:i] = count == i
+            return
+        log_ratio = table[(i - 1) * (n + 1) + count - 1] - table[i * (n + 1) + count]
+        labels[i - 1] = rng.random() < math.exp(log_positive[i - 1] + log_ratio)
+        count -= labels[i - 1]
+
+
+@kernel
+def log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table):
+    n = fitted.size
+    last = n * (n + 1)
+    count_table(fitted, positive, table)
+    total = 0.0
+    for c in range(n + 1):
+        total += table[last + c] * likelihood[c]
+    largest = log_likelihood.max()
+    if total >= _SAFE_TOTAL:
+        return math.log(total) + largest
+    log_count_table(fitted, positive, table)
+    largest = -np.inf
+    for c in range(n + 1):
+        largest = max(largest, table[last + c] + log_likelihood[c])
+    total = 0.0
+    for c in range(n + 1):
+        total += math.exp(table[last + c] + log_likelihood[c] - largest)
+    return largest + math.log(total)

@@ -1,0 +1,66 @@
+"""Compiled twin of ``sampler.products``."""
+
+from disaggregate.sampler.compiled.compile import kernel, summing_kernel
+
+# Rows of f are worked on in pieces that stay in the cache while the active columns are added.
+_PIECE = 1024
+
+
+@kernel
+def gather_products(problem, prior, state, rng):
+    n_selectable = problem.gram.shape[0] - problem.n_fixed
+    for i in range(state.candidates.size):
+        state.candidates[i] = problem.n_fixed + int(rng.random() * n_selectable)
+    for i in range(state.candidates.size):
+        state.candidate_products[i] = dot(problem.psi[state.candidates[i]], state.scores)
+    for i in range(state.size[0]):
+        state.products[i] = dot(problem.psi[state.active[i]], state.scores)
+    refresh_whitened(state)
+
+
+@kernel
+def fit_rows(problem, prior, state, rng):
+    n = state.fitted.size
+    for start in range(0, n, _PIECE):
+        stop = min(start + _PIECE, n)
+        state.fitted[start:stop] = 0.0
+        for i in range(state.size[0]):
+            add_multiple(state.fitted[start:stop], state.weights[i], problem.psi[state.active[i], start:stop])
+
+
+@summing_kernel
+def dot(x, y):
+    total = 0.0
+    for i in range(x.size):
+        total += x[i] * y[i]
+    return total
+
+
+@kernel
+def copy(target, source):
+    """Copy the leading entries: assigning a slice to a slice compiles a page of shape errors."""
+    for i in range(target.size):
+        target[i] = source[i]
+
+
+@summing_kernel
+def add_multiple(target, factor, column):
+    for i in range(target.size):
+        target[i] += factor * column[i]
+
+
+@kernel
+def refresh_factor(problem, state):
+    size = state.size[0]
+    for i in range(size):
+        for j in range(i + 1):
+            rest = problem.gram[state.active[i], state.active[j]] - dot(state.factor[i, :j], state.factor[j, :j])
+            state.factor[i, j] = rest**0.5 if i == j else rest / state.factor[j, j]
+    refresh_whitened(state)
+
+
+@kernel
+def refresh_whitened(state):
+    for i in range(state.size[0]):
+        known = dot(state.factor[i, :i], state.whitened[:i])
+        state.whitened[i] = (state.products[i] - known) / state.factor[i, i]

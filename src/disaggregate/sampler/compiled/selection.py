@@ -1,0 +1,97 @@
+"""Compiled twin of ``sampler.selection``: the Cholesky factor follows each birth and death in O(k^2)."""
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.products import copy, dot
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
+
+
+@kernel
+def select_kernels(problem, prior, state, rng):
+    scratch = np.empty(state.active.size)
+    for proposal in range(state.candidates.size):
+        if rng.random() < 0.5:
+            propose_birth(problem, prior, state, proposal, scratch, rng)
+        elif state.size[0] > problem.n_fixed:
+            propose_death(problem, prior, state, scratch, rng)
+
+
+@kernel
+def log_acceptance(problem, prior, scale, n_active, gain):
+    n_selectable = problem.gram.shape[0] - problem.n_fixed
+    return (
+        math.log((n_active + prior.a) / (n_selectable - n_active - 1 + prior.b))
+        - 0.5 * math.log1p(scale)
+        + 0.5 * scale / (1.0 + scale) * gain
+        + math.log(n_selectable / (n_active + 1))
+    )
+
+
+@kernel
+def propose_birth(problem, prior, state, proposal, row, rng):
+    size = state.size[0]
+    column = state.candidates[proposal]
+    for i in range(size):
+        if state.active[i] == column:
+            return
+    # The new row of the factor, were the column to join: L row = Psi_g' psi.
+    for i in range(size):
+        known = dot(state.factor[i, :i], row[:i])
+        row[i] = (problem.gram[column, state.active[i]] - known) / state.factor[i, i]
+    square = problem.gram[column, column] - dot(row[:size], row[:size])
+    if square <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+        return
+    outside = state.candidate_products[proposal] - dot(row[:size], state.whitened[:size])
+    gain = outside * outside / square
+    if -rng.standard_exponential() < log_acceptance(problem, prior, state.scale[0], size - problem.n_fixed, gain):
+        state.active[size] = column
+        state.products[size] = state.candidate_products[proposal]
+        copy(state.factor[size, :size], row)
+        state.factor[size, size] = math.sqrt(square)
+        state.whitened[size] = outside / math.sqrt(square)
+        state.size[0] = size + 1
+
+
+@kernel
+def propose_death(problem, prior, state, solution, rng):
+    size = state.size[0]
+    n_active = size - problem.n_fixed
+    place = problem.n_fixed + int(rng.random() * n_active)
+    # L solution = e_place; then 1 / |solution|^2 is the column's square outside the span of the others.
+    solution[place] = 1.0 / state.factor[place, place]
+    for i in range(place + 1, size):
+        solution[i] = -dot(state.factor[i, place:i], solution[place:i]) / state.factor[i, i]
+    norm = dot(solution[place:size], solution[place:size])
+    column = state.active[place]
+    if COLLINEARITY_TOLERANCE * problem.gram[column, column] * norm >= 1.0:
+        return
+    gain = dot(solution[place:size], state.whitened[place:size]) ** 2 / norm
+    if -rng.standard_exponential() < -log_acceptance(problem, prior, state.scale[0], n_active - 1, gain):
+        remove(state, place)
+
+
+@kernel
+def remove(state, place):
+    """Drop a row of the factor and rotate the rest back into triangular shape."""
+    size = state.size[0]
+    for i in range(place, size - 1):
+        state.active[i] = state.active[i + 1]
+        state.products[i] = state.products[i + 1]
+        copy(state.factor[i, : i + 2], state.factor[i + 1])
+    for i in range(place, size - 1):
+        length = math.hypot(state.factor[i, i], state.factor[i, i + 1])
+        cosine = state.factor[i, i] / length
+        sine = state.factor[i, i + 1] / length
+        for j in range(i, size - 1):
+            left = state.factor[j, i]
+            right = state.factor[j, i + 1]
+            state.factor[j, i] = cosine * left + sine * right
+            state.factor[j, i + 1] = cosine * right - sine * left
+        left = state.whitened[i]
+        right = state.whitened[i + 1]
+        state.whitened[i] = cosine * left + sine * right
+        state.whitened[i + 1] = cosine * right - sine * left
+    state.size[0] = size - 1

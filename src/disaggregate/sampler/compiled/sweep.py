@@ -1,0 +1,96 @@
+"""Compiled twin of ``sampler.sweep``, and many sweeps in one call."""
+
+from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.latent import draw_scores_exactly, walk_scores
+from disaggregate.sampler.compiled.products import copy, fit_rows, gather_products, refresh_factor
+from disaggregate.sampler.compiled.scale import draw_scale, slice_scale
+from disaggregate.sampler.compiled.selection import select_kernels
+from disaggregate.sampler.compiled.weights import draw_weights
+
+# Rounding creeps into a factor that is only ever updated, so it is made anew this often.
+_SWEEPS_A_FACTOR = 50
+
+
+@kernel
+def exact_sweep(problem, prior, state, rng):
+    if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
+        refresh_factor(problem, state)
+    gather_products(problem, prior, state, rng)
+    select_kernels(problem, prior, state, rng)
+    slice_scale(problem, prior, state, rng)
+    draw_weights(problem, prior, state, rng)
+    fit_rows(problem, prior, state, rng)
+    draw_scores_exactly(problem, prior, state, rng)
+    state.sweep[0] += 1
+
+
+@kernel
+def published_sweep(problem, prior, state, rng):
+    if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
+        refresh_factor(problem, state)
+    gather_products(problem, prior, state, rng)
+    select_kernels(problem, prior, state, rng)
+    draw_weights(problem, prior, state, rng)
+    draw_scale(problem, prior, state, rng)
+    fit_rows(problem, prior, state, rng)
+    walk_scores(problem, prior, state, rng)
+    state.sweep[0] += 1
+
+
+@kernel
+def advance(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
+    """Do up to ``n_sweeps`` sweeps and record the kept ones; stop early if the active set may outgrow its arrays.
+
+    Returns the number of draws recorded. Sweeps before ``n_burn`` are not kept, after it every ``thin``-th is.
+    """
+    first = draws_kept(state, n_burn, thin)
+    for _ in range(n_sweeps):
+        if may_outgrow(problem, state):
+            break
+        exact_sweep(problem, prior, state, rng)
+        record_draw(problem, state, n_burn, thin, record, first)
+    return draws_kept(state, n_burn, thin) - first
+
+
+@kernel
+def advance_published(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
+    """Do the same with the moves of 2005."""
+    first = draws_kept(state, n_burn, thin)
+    for _ in range(n_sweeps):
+        if may_outgrow(problem, state):
+            break
+        published_sweep(problem, prior, state, rng)
+        record_draw(problem, state, n_burn, thin, record, first)
+    return draws_kept(state, n_burn, thin) - first
+
+
+@kernel
+def draws_kept(state, n_burn, thin):
+    return max(0, state.sweep[0] - n_burn) // thin
+
+
+@kernel
+def may_outgrow(problem, state):
+    return state.active.size < min(problem.gram.shape[0], state.size[0] + state.candidates.size)
+
+
+@kernel
+def record_draw(problem, state, n_burn, thin, record, first):
+    """Write the draw down if the sweep just done is a kept one."""
+    after_burn = state.sweep[0] - n_burn
+    if after_burn <= 0 or after_burn % thin != 0:
+        return
+    place = draws_kept(state, n_burn, thin) - first - 1
+    size = state.size[0]
+    record.size[place] = size
+    record.scale[place] = state.scale[0]
+    copy(record.active[place, :size], state.active)
+    copy(record.weights[place, :size], state.weights)
+    for group in range(problem.offsets.size - 1):
+        start = problem.offsets[group]
+        count = 0
+        for row in range(start, problem.offsets[group + 1]):
+            positive = state.scores[row] > 0.0
+            record.label_sums[row] += positive
+            count += positive
+        record.count_tallies[start + group + count] += 1

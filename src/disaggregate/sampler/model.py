@@ -1,0 +1,185 @@
+"""What a sweep reads and what it changes, as plain arrays that compiled code can take."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from disaggregate.groups.grouped import GroupedData
+
+# A column counts as independent of the active ones if more than this share of its square lies outside their span.
+COLLINEARITY_TOLERANCE = 1e-6
+
+# Groups up to this size are drawn in one piece, larger ones in random blocks.
+WHOLE_GROUP = 200
+BLOCK = 64
+
+# The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
+LOG_SCALE_BOUND = 30.0
+
+_SPARE_COLUMNS = 32
+
+
+class Prior(NamedTuple):
+    """Hyper-parameters: tau ~ Beta(a, b), eq. (7); delta2 ~ InverseGamma(mu/2, nu/2), eq. (6)."""
+
+    a: float
+    b: float
+    mu: float
+    nu: float
+
+
+class Problem(NamedTuple):
+    """The data of a fit; nothing in it changes.
+
+    Attributes
+    ----------
+    psi : ndarray of shape (n_columns, n_rows)
+        Basis columns, one a row of this array, individuals sorted by group.
+    gram : ndarray of shape (n_columns, n_columns)
+        Psi'Psi.
+    n_fixed : int
+        How many leading columns are always active (1 with an intercept, else 0).
+    offsets : ndarray of shape (n_groups + 1,)
+        Where each group starts.
+    log_likelihood, likelihood : ndarray of shape (n_rows + n_groups,)
+        Evidence of each group over its counts, and the same scaled to a largest value of 1;
+        group j's start at ``offsets[j] + j``.
+    fewest, most : ndarray of shape (n_groups,)
+        The least and the greatest count that each group's evidence allows.
+    """
+
+    psi: np.ndarray
+    gram: np.ndarray
+    n_fixed: int
+    offsets: np.ndarray
+    log_likelihood: np.ndarray
+    likelihood: np.ndarray
+    fewest: np.ndarray
+    most: np.ndarray
+
+
+class State(NamedTuple):
+    """Where a chain stands; the blocks change these arrays in place.
+
+    Only the first ``size[0]`` entries of ``active``, ``factor``, ``products``, ``whitened`` and ``weights``
+    are in use.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Latent scores Z; their signs are the labels.
+    fitted : ndarray of shape (n_rows,)
+        f = Psi_g beta.
+    size : ndarray of shape (1,)
+        Number of active columns, the fixed ones included.
+    active : ndarray of int
+        Active columns, the fixed ones first.
+    factor : square ndarray
+        Lower Cholesky factor L of Psi_g'Psi_g.
+    products : ndarray
+        Psi_g'Z.
+    whitened : ndarray
+        L^-1 Psi_g'Z, so that its squared length is Z'P_g Z.
+    weights : ndarray
+        beta.
+    scale : ndarray of shape (1,)
+        delta2.
+    candidates : ndarray of int, shape (n_proposals,)
+        Columns that this sweep may propose to add.
+    candidate_products : ndarray of shape (n_proposals,)
+        Their products with Z.
+    sweep : ndarray of shape (1,)
+        Number of sweeps done.
+    """
+
+    scores: np.ndarray
+    fitted: np.ndarray
+    size: np.ndarray
+    active: np.ndarray
+    factor: np.ndarray
+    products: np.ndarray
+    whitened: np.ndarray
+    weights: np.ndarray
+    scale: np.ndarray
+    candidates: np.ndarray
+    candidate_products: np.ndarray
+    sweep: np.ndarray
+
+
+def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData) -> Problem:
+    """Gather what the sweeps read.
+
+    Parameters
+    ----------
+    psi : ndarray of shape (n_columns, n_rows)
+        Basis columns with the individuals in the sorted order of ``data``.
+    n_fixed : int
+        Number of leading columns that are always active.
+    data : GroupedData
+        Groups and evidence.
+    """
+    log_likelihood, likelihood = evidence_arrays(data)
+    ends = data.offsets + np.arange(len(data.offsets))
+    possible = [np.flatnonzero(np.isfinite(log_likelihood[i:j])) for i, j in pairwise(ends)]
+    return Problem(
+        psi=np.ascontiguousarray(psi),
+        gram=psi @ psi.T,
+        n_fixed=n_fixed,
+        offsets=data.offsets,
+        log_likelihood=log_likelihood,
+        likelihood=likelihood,
+        fewest=np.array([counts[0] for counts in possible]),
+        most=np.array([counts[-1] for counts in possible]),
+    )
+
+
+def evidence_arrays(data: GroupedData) -> tuple[np.ndarray, np.ndarray]:
+    """Log likelihood over counts of all groups, end to end, and the likelihood scaled to a largest value of 1."""
+    starts = data.offsets[:-1] + np.arange(len(data.names))
+    largest = np.maximum.reduceat(data.log_likelihood, starts)
+    return data.log_likelihood, np.exp(data.log_likelihood - np.repeat(largest, data.sizes + 1))
+
+
+def empty_state(problem: Problem, n_proposals: int) -> State:
+    """Make a state with only the fixed columns active and every score at zero."""
+    n_columns, n_rows = problem.psi.shape
+    capacity = min(n_columns, problem.n_fixed + n_proposals + _SPARE_COLUMNS)
+    fixed = np.arange(problem.n_fixed)
+    state = State(
+        scores=np.zeros(n_rows),
+        fitted=np.zeros(n_rows),
+        size=np.array([problem.n_fixed]),
+        active=np.zeros(capacity, dtype=np.int64),
+        factor=np.zeros((capacity, capacity)),
+        products=np.zeros(capacity),
+        whitened=np.zeros(capacity),
+        weights=np.zeros(capacity),
+        scale=np.ones(1),
+        candidates=np.zeros(n_proposals, dtype=np.int64),
+        candidate_products=np.zeros(n_proposals),
+        sweep=np.zeros(1, dtype=np.int64),
+    )
+    state.active[: problem.n_fixed] = fixed
+    state.factor[: problem.n_fixed, : problem.n_fixed] = np.linalg.cholesky(problem.gram[np.ix_(fixed, fixed)])
+    return state
+
+
+def has_room(problem: Problem, state: State) -> bool:
+    """Tell whether the active set can take every birth that one sweep may propose."""
+    return len(state.active) >= min(len(problem.gram), int(state.size[0]) + len(state.candidates))
+
+
+def with_room(problem: Problem, state: State) -> State:
+    """Copy the state into arrays with room for at least twice as many active columns."""
+    capacity = min(len(problem.gram), 2 * len(state.active) + len(state.candidates))
+    extra = capacity - len(state.active)
+    return state._replace(
+        active=np.pad(state.active, (0, extra)),
+        factor=np.pad(state.factor, (0, extra)),
+        products=np.pad(state.products, (0, extra)),
+        whitened=np.pad(state.whitened, (0, extra)),
+        weights=np.pad(state.weights, (0, extra)),
+    )

@@ -1,0 +1,55 @@
+"""Compile the sampler before the first sweep, and say so when it takes a while."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import numpy as np
+
+from disaggregate.groups.evidence import Fraction
+from disaggregate.groups.grouped import group_rows
+from disaggregate.sampler.chain import Schedule, run_chain
+from disaggregate.sampler.model import Prior, make_problem
+from disaggregate.sampler.starts import random_start
+
+_PATIENCE = 1.0
+_lock = threading.Lock()
+_ready: set[bool] = set()
+
+
+def prepare(published: bool) -> None:
+    """Make sure that the compiled sweep is in memory, from the disk cache or by compiling it.
+
+    Parameters
+    ----------
+    published : bool
+        Whether the moves are those of 2005.
+    """
+    with _lock:
+        if published in _ready:
+            return
+        notice = threading.Timer(_PATIENCE, _tell)
+        notice.start()
+        try:
+            _run_tiny_chain(published)
+        finally:
+            notice.cancel()
+        _ready.add(published)
+
+
+def _tell() -> None:
+    print(
+        "disaggregate: compiling the sampler for this machine; only the first fit after an install waits for it.",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _run_tiny_chain(published: bool) -> None:
+    data = group_rows(["a", "a"], {"a": Fraction(0.5)})
+    problem = make_problem(np.array([[1.0, 1.0], [1.0, 0.5]]), 1, data)
+    prior = Prior(1.0, 1.0, 1.0, 1.0)
+    rng = np.random.default_rng(0)
+    start = random_start(problem, prior, 1, rng)
+    run_chain(problem, prior, start, rng, Schedule(n_burn=0, n_draws=1, thin=1, published=published))

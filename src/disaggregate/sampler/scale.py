@@ -1,0 +1,64 @@
+"""The scale delta2 of the weights: the published conjugate draw, and a slice with the weights integrated out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior, Problem, State
+
+WIDTH = 1.5
+
+
+def draw_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """Draw delta2 ~ InverseGamma((mu + q)/2, (nu + |Psi_g beta|^2)/2) given the weights.
+
+    The paper prints (mu + K + 1)/2; the prior of eq. (5) over q active columns gives (mu + q)/2.
+    A draw outside the support is turned down, which leaves the truncated law invariant.
+    """
+    size = state.size[0]
+    whitened_weights = state.factor[:size, :size].T @ state.weights[:size]
+    rate = 0.5 * (prior.nu + whitened_weights @ whitened_weights)
+    precision = rng.standard_gamma(0.5 * (prior.mu + size)) / rate
+    if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
+        state.scale[0] = 1.0 / precision
+
+
+def slice_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """Move log delta2 by slice sampling under p(delta2 given gamma, Z), the weights integrated out.
+
+    Stepping out and shrinking (Neal, 2003). The weights must be drawn anew afterwards.
+    """
+    size = state.size[0]
+    explained = state.whitened[:size] @ state.whitened[:size]
+    present = math.log(state.scale[0])
+    level = log_scale_density(present, prior, size, explained) - rng.standard_exponential()
+    low = present - WIDTH * rng.random()
+    high = low + WIDTH
+    while log_scale_density(low, prior, size, explained) > level:
+        low -= WIDTH
+    while log_scale_density(high, prior, size, explained) > level:
+        high += WIDTH
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_scale_density(proposed, prior, size, explained) >= level:
+            break
+        if proposed < present:
+            low = proposed
+        else:
+            high = proposed
+    state.scale[0] = math.exp(proposed)
+
+
+def log_scale_density(log_scale: float, prior: Prior, size: int, explained: float) -> float:
+    """Log density of log delta2 given gamma and Z, up to a constant; ``explained`` is Z'P_g Z."""
+    if abs(log_scale) > LOG_SCALE_BOUND:
+        return -math.inf
+    scale = math.exp(log_scale)
+    return (
+        -0.5 * prior.mu * log_scale
+        - 0.5 * prior.nu / scale
+        - 0.5 * size * math.log1p(scale)
+        + 0.5 * explained * scale / (1.0 + scale)
+    )

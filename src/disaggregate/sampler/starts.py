@@ -1,0 +1,66 @@
+"""Where chains start: dispersed, and possible under every group's evidence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.latent import draw_scores_given_labels, group_evidence, group_rows_of
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, Problem, State, empty_state
+from disaggregate.sampler.products import fit_rows, gather_products, refresh_factor
+from disaggregate.sampler.selection import outside_span
+from disaggregate.sampler.weights import draw_weights
+
+_MOST_KERNELS = 8
+_LOG_SCALE_SPREAD = 1.0
+
+
+def random_start(problem: Problem, prior: Prior, n_proposals: int, rng: np.random.Generator) -> State:
+    """Start from random labels that agree with the evidence, a few random kernels and a random scale.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data.
+    prior : Prior
+        Centres the scale at nu / mu.
+    n_proposals : int
+        Births and deaths that each sweep will propose.
+    rng : numpy.random.Generator
+        The chain's own generator.
+    """
+    state = empty_state(problem, n_proposals)
+    state.scale[0] = _random_scale(prior, rng)
+    _draw_possible_scores(problem, state, rng)
+    for column in problem.n_fixed + rng.permutation(len(problem.gram) - problem.n_fixed)[:_MOST_KERNELS]:
+        _add_if_independent(problem, state, int(column))
+    gather_products(problem, prior, state, rng)
+    draw_weights(problem, prior, state, rng)
+    fit_rows(problem, prior, state, rng)
+    return state
+
+
+def _random_scale(prior: Prior, rng: np.random.Generator) -> float:
+    center = math.log(prior.nu / prior.mu)
+    return math.exp(np.clip(center + _LOG_SCALE_SPREAD * rng.standard_normal(), -10.0, 10.0))
+
+
+def _draw_possible_scores(problem: Problem, state: State, rng: np.random.Generator) -> None:
+    """Give each group a most likely count, at random members."""
+    for group in range(len(problem.offsets) - 1):
+        evidence = group_evidence(problem, group)
+        count = rng.choice(np.flatnonzero(evidence == evidence.max()))
+        labels = rng.permutation(np.arange(len(evidence) - 1) < count)
+        draw_scores_given_labels(state, group_rows_of(problem, group), labels, rng)
+
+
+def _add_if_independent(problem: Problem, state: State, column: int) -> None:
+    size = int(state.size[0])
+    if size == len(state.active):
+        return
+    square, _ = outside_span(problem.gram, state.active[:size], state.products[:size], column, 0.0)
+    if square > COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+        state.active[size] = column
+        state.size[0] += 1
+        refresh_factor(problem, state)

@@ -1,0 +1,45 @@
+"""Independent random streams from one seed."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+
+class Streams:
+    """Generators for one fit: one a chain, and one for the choice of centres.
+
+    Parameters
+    ----------
+    random_state : None, int, numpy Generator or RandomState
+        The seed. None takes a fresh one from the operating system.
+    """
+
+    def __init__(self, random_state: Any) -> None:
+        self._centers, self._chains = np.random.SeedSequence(_seed(random_state)).spawn(2)
+
+    def for_centers(self) -> np.random.Generator:
+        """Return the generator that chooses landmarks."""
+        return np.random.default_rng(self._centers)
+
+    def for_chains(self, n_chains: int) -> list[np.random.Generator]:
+        """Return one generator a chain; a chain's stream does not depend on how many others there are."""
+        return [np.random.default_rng(child) for child in self._chains.spawn(n_chains)]
+
+
+def _seed(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state must be 0 or more, got {random_state}.")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise ValueError(
+        f"random_state must be None, a whole number, a numpy Generator or a RandomState; got {random_state!r}."
+    )

@@ -1,0 +1,34 @@
+"""One sweep: Listing 1 of the paper, block by block, in plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disaggregate.sampler.latent import draw_scores_exactly, walk_scores
+from disaggregate.sampler.model import Prior, Problem, State
+from disaggregate.sampler.products import fit_rows, gather_products
+from disaggregate.sampler.scale import draw_scale, slice_scale
+from disaggregate.sampler.selection import select_kernels
+from disaggregate.sampler.weights import draw_weights
+
+
+def exact_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """One sweep with the collapsed scale move and exact group draws."""
+    gather_products(problem, prior, state, rng)
+    select_kernels(problem, prior, state, rng)  # gamma given delta2, Z: eq. (11)
+    slice_scale(problem, prior, state, rng)  # delta2 given gamma, Z
+    draw_weights(problem, prior, state, rng)  # beta given gamma, delta2, Z
+    fit_rows(problem, prior, state, rng)  # f = Psi_g beta: eq. (4)
+    draw_scores_exactly(problem, prior, state, rng)  # Z given f and the evidence
+    state.sweep[0] += 1
+
+
+def published_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """One sweep with the moves of 2005: conjugate scale, random-walk latent scores."""
+    gather_products(problem, prior, state, rng)
+    select_kernels(problem, prior, state, rng)  # gamma given delta2, Z: eq. (11)
+    draw_weights(problem, prior, state, rng)  # beta given gamma, delta2, Z
+    draw_scale(problem, prior, state, rng)  # delta2 given gamma, beta
+    fit_rows(problem, prior, state, rng)  # f = Psi_g beta: eq. (4)
+    walk_scores(problem, prior, state, rng)  # Z given f and the evidence
+    state.sweep[0] += 1

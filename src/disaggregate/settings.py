@@ -1,0 +1,91 @@
+"""The settings of a fit: which values are sound, and the ones of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, TypeGuard
+
+import numpy as np
+
+
+def published_settings() -> dict[str, Any]:
+    """Return the constructor arguments that make the classifier the sampler of 2005.
+
+    ``GroupStatsClassifier(**published_settings())`` has the paper's priors (a = b = mu = nu = 1), its
+    confidence chi = 1000, a kernel on every individual, no intercept, one chain without replicas, and the
+    published moves, the random-walk latent step among them; 1,000 draws after 1,000.
+    """
+    return {
+        "kernel": "rbf",
+        "centers": "all",
+        "intercept": False,
+        "weights": "sparse",
+        "a": 1.0,
+        "b": 1.0,
+        "mu": 1.0,
+        "nu": 1.0,
+        "confidence": 1000.0,
+        "latent": "metropolis",
+        "n_replicas": 1,
+        "n_chains": 1,
+        "n_draws": 1000,
+        "n_burn": 1000,
+        "thin": 1,
+    }
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raise ValueError, saying what was expected, for the first setting that is not sound.
+
+    Parameters
+    ----------
+    settings : mapping
+        Constructor arguments of the classifier.
+    """
+    for name in ("a", "b", "mu", "nu"):
+        _require(_is_positive(settings[name]), name, "a positive, finite number", settings[name])
+    for name in ("n_chains", "n_draws", "thin"):
+        _require(_is_whole(settings[name], 1), name, "a whole number of 1 or more", settings[name])
+    _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
+    latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
+    _require(latent in ("exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
+    _require(weights == "sparse", "weights", '"sparse", the only kind in this version', weights)
+    _require(_is_whole(n_replicas, 1) and n_replicas == 1, "n_replicas", "1 in this version", n_replicas)
+    _require(
+        isinstance(settings["intercept"], (bool, np.bool_)),
+        "intercept",
+        "True or False",
+        settings["intercept"],
+    )
+    _require_confidence(settings["confidence"])
+
+
+def _require_confidence(confidence: Any) -> None:
+    expected = "a number of 0 or more, infinity included, or one such number for each group"
+    if isinstance(confidence, Mapping) or hasattr(confidence, "index"):
+        for group, value in confidence.items():
+            _require(_is_at_least_zero(value), f"confidence of group {group!r}", expected, value)
+    else:
+        _require(_is_at_least_zero(confidence), "confidence", expected, confidence)
+
+
+def _require(sound: bool, name: str, expected: str, came: Any) -> None:
+    if not sound:
+        raise ValueError(f"{name} must be {expected}; got {came!r}.")
+
+
+def _is_positive(value: Any) -> bool:
+    return _is_number(value) and 0 < value < np.inf
+
+
+def _is_at_least_zero(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and _is_number(value) and value >= least
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
