@@ -278,8 +278,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     def _keep_labels(self, data: GroupedData, chains: list[ChainDraws]) -> None:
         """Keep what the draws say of the training individuals and groups."""
-        n_draws = self.n_chains * self.n_draws
-        sums = np.sum([chain.label_sums for chain in chains], axis=0)
-        self.label_proba_ = data.in_caller_order(sums / n_draws)
+        self._label_sums = np.stack([data.in_caller_order(chain.label_sums) for chain in chains])
+        self.label_proba_ = self._label_sums.mean(axis=0) / self.n_draws
         self._data = data
         self._count_tallies = np.sum([chain.count_tallies for chain in chains], axis=0)

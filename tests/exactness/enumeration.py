@@ -1,19 +1,20 @@
-r"""The exact posterior on tiny data, by enumeration and quadrature: the reference the sampler is held against.
+"""The exact posterior on tiny data, by enumeration and quadrature: the reference the sampler is held against.
 
 Nothing here is shared with the sampler. Every active set is visited. In the whitened coordinates ``v = L'beta``
-(``L`` the Cholesky factor of ``Psi_A' Psi_A``, ``q`` its order) the prior is ``v | delta2 ~ N(0, delta2 I)``, so
-that with delta2 integrated out ``v`` is a multivariate t with ``mu`` degrees of freedom and scale ``nu/mu``, and
+(``L`` the Cholesky factor of ``Psi_A' Psi_A``, ``q`` its order) the prior is ``v | delta2 ~ N(0, delta2 I)``,
+so that with delta2 integrated out ``v`` is a multivariate t with ``mu`` degrees of freedom and scale
+``nu / mu``, while ``delta2 | v ~ InverseGamma((mu + q)/2, (nu + v'v)/2)`` and ``f = Psi_A L^-T v``. What is left
+is an integral over the q dimensions of ``v``; the labels are summed out by a recursion over the count.
 
-    delta2 | v ~ InverseGamma((mu + q)/2, (nu + \|v\|^2)/2),    f = Psi_A L^-T v.
+The integral is taken in polar coordinates because of the heavy tail: far out each Pr(y_i = 1) is a step across
+the plane ``f_i = 0``, which no grid with a fixed number of nodes along the axes of ``v`` resolves. With
+``v = r (cos(phi) eta, sin(phi))`` and ``eta`` on a sphere of one dimension less, the places of all the steps
+along ``phi`` are known, and a double exponential rule between neighbouring ones resolves them at every radius.
+The radius has a double exponential rule as well. Over ``eta`` the integrand is then continuous, with kinks: two
+points are exact for q = 2, a periodic trapezoid serves for q = 3 and a product rule for q = 4.
 
-What is left is a q-dimensional integral over ``v``, and labels summed out by a recursion over the count.
-
-The integral is taken in polar coordinates, because of the heavy tail: far out each Pr(y_i = 1) is a step across
-the plane ``f_i = 0``, which no fixed grid in ``v`` resolves (with ``mu = 1`` a tensor grid is wrong in the third
-or fourth digit). Here ``v = r (cos(phi) eta, sin(phi))`` with ``eta`` on a sphere of one dimension less. Along
-``phi`` the places of all the steps are known, and a double exponential rule between neighbouring ones resolves
-them at every radius. The radius has a double exponential rule too. Over ``eta`` the integrand is continuous with
-kinks: this is exact for q = 2 (two points), a periodic trapezoid for q = 3, a product rule for q = 4.
+Accuracy of the default numbers of nodes, as the largest change of any result when all of them are doubled: for
+``mu = 8`` below 1e-8 (1e-6 for q = 4); for ``mu = 1`` below 1e-8 up to q = 2, 3e-6 for q = 3, 1e-3 for q = 4.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ from scipy.special import betaln, digamma, gammaln, ndtr
 FloatArray = NDArray[np.float64]
 
 MAX_ORDER = 4
-DEFAULT_NODES = {0: 1, 1: 120, 2: 100, 3: 80, 4: 60}
+DEFAULT_NODES = {0: 1, 1: 200, 2: 150, 3: 60, 4: 50}
 # What lies beyond the ends of a double exponential rule, relative to the whole.
 LOG_TRUNCATION = 36.0
 CHUNK_NODES = 50_000
@@ -195,6 +196,8 @@ def _integrate_model(
 
 def whitened(design: FloatArray, rows: FloatArray) -> FloatArray:
     """Rows of ``rows @ L^-T`` with ``L`` the Cholesky factor of ``design' design``: scores per unit of v."""
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        raise ValueError("the active columns are linearly dependent")
     factor = np.linalg.cholesky(design.T @ design)
     return solve_triangular(factor, rows.T, lower=True).T
 

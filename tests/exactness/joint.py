@@ -1,0 +1,181 @@
+"""The joint-distribution test (Geweke, 2004) in its sharpest form.
+
+Draw everything from the model: kernels, scale, weights, scores and the groups' reports. Apply a block of the
+sampler. If the block leaves the posterior invariant, what comes out is again a draw from the model, so every
+statistic keeps its mean; draws before and after are paired, and no autocorrelation enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import Count, Evidence, Fraction, NoisyCount, Unknown
+from disaggregate.sampler.model import Prior, Problem, State, empty_state, make_problem
+from disaggregate.sampler.products import fit_rows, refresh_factor
+
+Block = Callable[[Problem, Prior, State, np.random.Generator], None]
+Report = Callable[[int, int, np.random.Generator], Evidence]
+
+PRIOR = Prior(a=1.5, b=2.0, mu=6.0, nu=12.0)
+CONFIDENCE = 12.0
+SIZES = (4, 3, 2, 1)
+
+
+def report_fraction(count: int, n: int, rng: np.random.Generator) -> Evidence:
+    share = count / n
+    return Fraction(rng.beta(CONFIDENCE * share + 1.0, CONFIDENCE * (1.0 - share) + 1.0), CONFIDENCE)
+
+
+def report_noisy_count(count: int, n: int, rng: np.random.Generator) -> Evidence:
+    return NoisyCount(count + 0.7 * rng.standard_normal(), 0.7, "gaussian")
+
+
+def report_count(count: int, n: int, rng: np.random.Generator) -> Evidence:
+    return Count(count)
+
+
+def report_nothing(count: int, n: int, rng: np.random.Generator) -> Evidence:
+    return Unknown()
+
+
+REPORTS: tuple[Report, ...] = (report_fraction, report_noisy_count, report_count, report_nothing)
+
+
+@dataclass(frozen=True)
+class Population:
+    """Columns of a small problem whose every subset is far from collinear."""
+
+    psi: np.ndarray
+    n_fixed: int
+    sizes: tuple[int, ...] = SIZES
+    reports: tuple[Report, ...] = REPORTS
+
+
+def small_population(rng: np.random.Generator, *, n_columns: int = 5, n_fixed: int = 1) -> Population:
+    psi = rng.standard_normal((n_columns, sum(SIZES))) + 0.4
+    psi[:n_fixed] = 1.0
+    return Population(psi / np.sqrt(np.mean(psi**2, axis=1, keepdims=True)), n_fixed)
+
+
+def draw_joint(
+    population: Population, n_proposals: int, rng: np.random.Generator
+) -> tuple[Problem, State, np.ndarray]:
+    """Draw parameters, scores and reports from the model; return them with the reports as numbers."""
+    data_free = _problem(population, [Unknown()] * len(population.sizes))
+    state = empty_state(data_free, n_proposals)
+    n_selectable = len(population.psi) - population.n_fixed
+    chosen = np.flatnonzero(rng.random(n_selectable) < rng.beta(PRIOR.a, PRIOR.b)) + population.n_fixed
+    chosen = rng.permutation(chosen)
+    state.size[0] += len(chosen)
+    state.active[population.n_fixed : state.size[0]] = chosen
+    refresh_factor(data_free, state)
+    state.scale[0] = 0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu)
+    size = state.size[0]
+    whitened_weights = np.sqrt(state.scale[0]) * rng.standard_normal(size)
+    state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
+    fit_rows(data_free, PRIOR, state, rng)
+    state.scores[:] = state.fitted + rng.standard_normal(len(state.fitted))
+    counts = group_counts(state, population.sizes)
+    evidence = [
+        report(int(count), n, rng)
+        for report, count, n in zip(population.reports, counts, population.sizes, strict=True)
+    ]
+    numbers = np.array([_as_number(e, n) for e, n in zip(evidence, population.sizes, strict=True)])
+    return _problem(population, evidence), state, numbers
+
+
+def group_counts(state: State, sizes: tuple[int, ...]) -> np.ndarray:
+    return np.add.reduceat(state.scores > 0.0, np.concatenate([[0], np.cumsum(sizes)[:-1]]), dtype=float)
+
+
+def statistics(problem: Problem, state: State, reports: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+    """First and second moments, and products across the parts that blocks tie together."""
+    size = state.size[0]
+    n_active = size - problem.n_fixed
+    log_scale = np.log(state.scale[0])
+    whitened = state.factor[:size, :size].T @ state.weights[:size]
+    length = np.log1p(whitened @ whitened)
+    error = state.scores - state.fitted
+    counts = group_counts(state, sizes)
+    labels = state.scores > 0.0
+    return np.array(
+        [
+            n_active,
+            n_active**2,
+            *(np.arange(problem.n_fixed, len(problem.gram))[:, None] == state.active[:size]).any(axis=1),
+            log_scale,
+            log_scale**2,
+            n_active * log_scale,
+            length,
+            length * log_scale,
+            whitened @ whitened / state.scale[0],
+            *np.tanh(state.fitted[:3]),
+            *np.tanh(state.fitted[:3]) * labels[:3],
+            *labels[:3],
+            np.mean(error**2),
+            np.mean(error**2 * labels),
+            np.tanh(state.scores[0] * state.fitted[0]),
+            *counts,
+            *counts * reports,
+            *(counts - reports) ** 2,
+            counts[0] * n_active,
+            counts[0] * log_scale,
+        ]
+    )
+
+
+def z_scores(
+    block: Block,
+    population: Population,
+    rng: np.random.Generator,
+    *,
+    n_draws: int = 4000,
+    n_repeats: int = 3,
+    n_proposals: int = 4,
+    corrupt: Callable[[Problem], Problem] = lambda problem: problem,
+) -> np.ndarray:
+    """Standardised mean change of each statistic under the block; statistics that never change are left out.
+
+    ``corrupt`` gives the block other evidence than the one that was reported, for samplers that are wrong
+    on purpose.
+    """
+    changes = np.array(
+        list(_changes(block, population, rng, n_draws, n_repeats, n_proposals, corrupt)), dtype=float
+    )
+    spread = changes.std(axis=0, ddof=1)
+    moved = spread > 0.0
+    assert moved.any(), "the block changes nothing"
+    return changes.mean(axis=0)[moved] / (spread[moved] / np.sqrt(n_draws))
+
+
+def _changes(
+    block: Block,
+    population: Population,
+    rng: np.random.Generator,
+    n_draws: int,
+    n_repeats: int,
+    n_proposals: int,
+    corrupt: Callable[[Problem], Problem],
+) -> Iterator[np.ndarray]:
+    for _ in range(n_draws):
+        problem, state, reports = draw_joint(population, n_proposals, rng)
+        before = statistics(problem, state, reports, population.sizes)
+        given = corrupt(problem)
+        for _ in range(n_repeats):
+            block(given, PRIOR, state, rng)
+        yield statistics(problem, state, reports, population.sizes) - before
+
+
+def _problem(population: Population, evidence: list[Evidence]) -> Problem:
+    ids = np.repeat(np.arange(len(population.sizes)), population.sizes).tolist()
+    data = group_rows(ids, dict(enumerate(evidence)))
+    return make_problem(population.psi, population.n_fixed, data)
+
+
+def _as_number(evidence: Evidence, n: int) -> float:
+    share = evidence.reported_share(n)
+    return 0.0 if np.isnan(share) else n * share

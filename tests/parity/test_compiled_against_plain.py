@@ -1,0 +1,168 @@
+"""The compiled blocks give the draws of their plain NumPy twins, from the same random numbers."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Unknown
+from disaggregate.sampler import counts, latent, normal, products, scale, selection, sweep, weights
+from disaggregate.sampler.compiled import counts as fast_counts
+from disaggregate.sampler.compiled import latent as fast_latent
+from disaggregate.sampler.compiled import normal as fast_normal
+from disaggregate.sampler.compiled import products as fast_products
+from disaggregate.sampler.compiled import scale as fast_scale
+from disaggregate.sampler.compiled import selection as fast_selection
+from disaggregate.sampler.compiled import sweep as fast_sweep
+from disaggregate.sampler.compiled import weights as fast_weights
+from disaggregate.sampler.model import (
+    WHOLE_GROUP,
+    Prior,
+    Problem,
+    State,
+    empty_state,
+    has_room,
+    make_problem,
+    with_room,
+)
+from disaggregate.sampler.starts import random_start
+
+PRIOR = Prior(a=1.0, b=1.0, mu=4.0, nu=20.0)
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(request.node.name.encode()))
+
+
+def problem_with(evidence: list[Evidence], sizes: list[int], n_fixed: int, rng: np.random.Generator) -> Problem:
+    n_rows = sum(sizes)
+    X = rng.standard_normal((n_rows, 2))
+    centers = X[rng.permutation(n_rows)[:30]]
+    psi = np.exp(-0.7 * ((X[None] - centers[:, None]) ** 2).sum(axis=2))
+    psi[:n_fixed] = 1.0
+    data = group_rows(np.repeat(np.arange(len(sizes)), sizes).tolist(), dict(enumerate(evidence)))
+    return make_problem(psi, n_fixed, data)
+
+
+PROBLEMS: dict[str, Callable[[np.random.Generator], Problem]] = {
+    "fractions": lambda rng: problem_with([Fraction(0.4), Fraction(0.9), Fraction(0.0)], [9, 12, 8], 0, rng),
+    "mixed evidence": lambda rng: problem_with(
+        [AtLeast(1), Count(3), Unknown(), Count(1), Fraction(1.0)], [9, 7, 5, 1, 8], 1, rng
+    ),
+    "a large group": lambda rng: problem_with([Fraction(0.3, 50.0), Count(2)], [WHOLE_GROUP + 77, 6], 1, rng),
+    "impossible share": lambda rng: problem_with([Fraction(0.01, 1e9), Fraction(0.5, np.inf)], [3, 11], 1, rng),
+}
+
+
+def copy(state: State) -> State:
+    return State(*(array.copy() for array in state))
+
+
+def assert_same_state(one: State, other: State) -> None:
+    size = one.size[0]
+    assert size == other.size[0]
+    np.testing.assert_array_equal(one.active[:size], other.active[:size])
+    np.testing.assert_allclose(np.tril(one.factor[:size, :size]), np.tril(other.factor[:size, :size]), atol=1e-7)
+    for name in ("products", "whitened", "weights"):
+        np.testing.assert_allclose(getattr(one, name)[:size], getattr(other, name)[:size], rtol=1e-5, atol=1e-7)
+    for name in ("scores", "fitted", "scale", "candidates", "candidate_products", "sweep"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-5, atol=1e-7)
+
+
+BLOCKS = {
+    "gather products": (products.gather_products, fast_products.gather_products),
+    "select kernels": (selection.select_kernels, fast_selection.select_kernels),
+    "slice scale": (scale.slice_scale, fast_scale.slice_scale),
+    "draw weights": (weights.draw_weights, fast_weights.draw_weights),
+    "draw scale": (scale.draw_scale, fast_scale.draw_scale),
+    "fit rows": (products.fit_rows, fast_products.fit_rows),
+    "exact scores": (latent.draw_scores_exactly, fast_latent.draw_scores_exactly),
+    "walk scores": (latent.walk_scores, fast_latent.walk_scores),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_every_block(name: str, rng: np.random.Generator) -> None:
+    """Block after block along a chain, so that each is met in many states."""
+    problem = PROBLEMS[name](rng)
+    state = random_start(problem, PRIOR, 12, rng)
+    for _ in range(25):
+        for plain, fast in BLOCKS.values():
+            twin = copy(state)
+            seed = int(rng.integers(2**31))
+            fast(problem, PRIOR, twin, np.random.default_rng(seed))
+            plain(problem, PRIOR, state, np.random.default_rng(seed))
+            assert_same_state(state, twin)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize(
+    ("plain", "fast"),
+    [
+        (sweep.exact_sweep, fast_sweep.exact_sweep),
+        (sweep.published_sweep, fast_sweep.published_sweep),
+    ],
+    ids=["exact", "published"],
+)
+def test_whole_sweeps(name: str, plain: Callable, fast: Callable, rng: np.random.Generator) -> None:
+    """Sixty sweeps in a row, past the point where the compiled factor is made anew."""
+    problem = PROBLEMS[name](rng)
+    state = random_start(problem, PRIOR, 12, rng)
+    twin = copy(state)
+    seed = int(rng.integers(2**31))
+    one, other = np.random.default_rng(seed), np.random.default_rng(seed)
+    for _ in range(60):
+        if not has_room(problem, state):
+            state, twin = with_room(problem, state), with_room(problem, twin)
+        plain(problem, PRIOR, state, one)
+        fast(problem, PRIOR, twin, other)
+    assert_same_state(state, twin)
+    assert one.random() == other.random()
+
+
+@pytest.mark.parametrize("mean", [-1e6, -30.0, -0.7, -0.5, 0.0, 1.0, 20.0])
+def test_truncated_normals(mean: float, rng: np.random.Generator) -> None:
+    seed = int(rng.integers(2**31))
+    one, other = np.random.default_rng(seed), np.random.default_rng(seed)
+    for _ in range(200):
+        assert normal.draw_positive_normal(mean, one) == pytest.approx(
+            fast_normal.draw_positive_normal(mean, other), rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("shift", [-60.0, -3.0, 0.0, 60.0])
+def test_collapsed_likelihood(shift: float, rng: np.random.Generator) -> None:
+    fitted = 2.0 * rng.standard_normal(15) + shift
+    log_likelihood = Fraction(0.35, 30.0).log_likelihood(15)
+    likelihood = np.exp(log_likelihood - log_likelihood.max())
+    fast = fast_counts.log_evidence_given_fitted(
+        fitted, likelihood, log_likelihood, np.empty(15), np.empty(16 * 16)
+    )
+    assert fast == pytest.approx(counts.log_evidence_given_fitted(fitted, log_likelihood), rel=1e-10)
+
+
+def test_updated_factor_stays_a_cholesky_factor(rng: np.random.Generator) -> None:
+    """Thousands of births and deaths by updates alone, nearly collinear columns among them."""
+    X = rng.uniform(size=(80, 1))
+    psi = np.exp(-3.0 * (X - X.T) ** 2)
+    problem = make_problem(psi, 0, group_rows(["g"] * 80, {"g": Fraction(0.5)}))
+    state = empty_state(problem, 80)
+    state.scale[0] = 0.01
+    accepted = 0
+    for _ in range(300):
+        state.scores[:] = 3.0 * rng.standard_normal(80)
+        before = state.active[: state.size[0]].copy()
+        fast_products.gather_products(problem, PRIOR, state, rng)
+        fast_selection.select_kernels(problem, PRIOR, state, rng)
+        active = state.active[: state.size[0]]
+        accepted += len(np.setxor1d(before, active))
+        size = state.size[0]
+        factor = np.tril(state.factor[:size, :size])
+        np.testing.assert_allclose(factor @ factor.T, problem.gram[np.ix_(active, active)], rtol=1e-9)
+        assert (np.diag(factor) > 0).all()
+    assert accepted > 100
