@@ -11,10 +11,10 @@ from scipy.special import betaln, log_ndtr, logsumexp, ndtr
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Between, Count, Evidence, Fraction
-from disaggregate.sampler.compiled import counts, latent, normal, products, scale, selection, weights
 from disaggregate.sampler.counts import draw_labels as plain_draw_labels
 from disaggregate.sampler.model import WHOLE_GROUP, Prior, Problem, State, empty_state, make_problem
 from disaggregate.sampler.products import refresh_factor
+from tests.compiled_blocks import counts, latent, normal, products, scale, selection, weights
 
 PRIOR = Prior(a=1.0, b=1.5, mu=5.0, nu=8.0)
 # Every p-value below is compared with this; seeds are fixed, so a pass stays a pass.

@@ -7,10 +7,10 @@ import pytest
 from scipy.special import betaln
 
 from disaggregate.sampler import selection as plain_selection
-from disaggregate.sampler.compiled import latent, products, scale, selection, sweep, weights
 from disaggregate.sampler.counts import draw_labels
 from disaggregate.sampler.latent import draw_scores_given_labels, group_rows_of
 from disaggregate.sampler.model import Prior, Problem, State
+from tests.compiled_blocks import latent, products, scale, selection, sweep, weights
 from tests.exactness.joint import CONFIDENCE, Block, small_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.

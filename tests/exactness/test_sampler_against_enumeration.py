@@ -25,9 +25,9 @@ from disaggregate.groups.evidence import (
     Unknown,
 )
 from disaggregate.sampler import selection as plain_selection
-from disaggregate.sampler.compiled import latent, products, scale, weights
 from disaggregate.sampler.model import Prior, Problem, State, make_problem
 from disaggregate.sampler.starts import random_start
+from tests.compiled_blocks import latent, products, scale, weights
 from tests.exactness.enumeration import ExactPosterior, exact_posterior
 from tests.exactness.joint import Block
 

@@ -11,14 +11,6 @@ import pytest
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Unknown
 from disaggregate.sampler import counts, latent, normal, products, scale, selection, sweep, weights
-from disaggregate.sampler.compiled import counts as fast_counts
-from disaggregate.sampler.compiled import latent as fast_latent
-from disaggregate.sampler.compiled import normal as fast_normal
-from disaggregate.sampler.compiled import products as fast_products
-from disaggregate.sampler.compiled import scale as fast_scale
-from disaggregate.sampler.compiled import selection as fast_selection
-from disaggregate.sampler.compiled import sweep as fast_sweep
-from disaggregate.sampler.compiled import weights as fast_weights
 from disaggregate.sampler.model import (
     WHOLE_GROUP,
     Prior,
@@ -30,6 +22,14 @@ from disaggregate.sampler.model import (
     with_room,
 )
 from disaggregate.sampler.starts import random_start
+from tests.compiled_blocks import counts as fast_counts
+from tests.compiled_blocks import latent as fast_latent
+from tests.compiled_blocks import normal as fast_normal
+from tests.compiled_blocks import products as fast_products
+from tests.compiled_blocks import scale as fast_scale
+from tests.compiled_blocks import selection as fast_selection
+from tests.compiled_blocks import sweep as fast_sweep
+from tests.compiled_blocks import weights as fast_weights
 
 PRIOR = Prior(a=1.0, b=1.0, mu=4.0, nu=20.0)
 

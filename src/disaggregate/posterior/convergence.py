@@ -12,6 +12,7 @@ definitions are silent, all of them follow the same conventions:
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,15 +126,18 @@ def _with_conventions(
 
 def _larger_rhat(draws: FloatArray) -> FloatArray:
     halves = _split(draws)
-    distance = np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True))
+    order, ordered = _sort(halves)
+    bulk = _rhat(_normal_scores(order, ordered, halves.shape))
+    folded = _rhat(_normal_scores(*_fold(order, ordered), halves.shape))
     # A two-valued variable may fold to a constant, which says nothing: fmax then keeps the bulk.
-    larger = np.fmax(_rhat(_normal_scores(halves)), _rhat(_normal_scores(distance)))
+    larger = np.fmax(bulk, folded)
     # Nothing differs when the only change was in the middle draw, which the halves leave out.
     return np.where(np.isnan(larger), 1.0, larger)
 
 
 def _ess_of_ranks(draws: FloatArray) -> FloatArray:
-    return _ess(_normal_scores(_split(draws)))
+    halves = _split(draws)
+    return _ess(_normal_scores(*_sort(halves), halves.shape))
 
 
 def _smaller_quantile_ess(draws: FloatArray) -> FloatArray:
@@ -148,29 +152,50 @@ def _split(draws: FloatArray) -> FloatArray:
     return np.concatenate((draws[:, :, :half], draws[:, :, -half:]), axis=1)
 
 
-def _normal_scores(draws: FloatArray) -> FloatArray:
-    """Replace each variable's draws by the normal quantiles of their ranks, over all chains together."""
+def _sort(draws: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Sort each variable's draws over all chains together: the order, and the sorted draws."""
     pooled = draws.reshape(len(draws), -1)
-    size = pooled.shape[1]
     order = np.argsort(pooled, axis=1)
-    order += size * np.arange(len(pooled))[:, np.newaxis]
-    order = order.ravel()
-    run_starts, run_lengths = _runs_of_equals(pooled.ravel()[order].reshape(pooled.shape))
-    first_rank = run_starts % size + 1
-    # Equal draws share their average rank, a multiple of one half: a table by twice the rank is exact.
-    quantile_by_twice_rank = ndtri((np.arange(2 * size + 1) / 2 - BLOM_OFFSET) / (size - 2 * BLOM_OFFSET + 1))
-    scores = np.empty(pooled.size)
-    scores[order] = np.repeat(quantile_by_twice_rank[2 * first_rank + run_lengths - 1], run_lengths)
-    return scores.reshape(draws.shape)
+    return order, np.take_along_axis(pooled, order, axis=1)
 
 
-def _runs_of_equals(ordered: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the runs of equal values in each sorted row: their starts and lengths in the flattened array."""
+def _fold(order: NDArray[np.intp], ordered: FloatArray) -> tuple[NDArray[np.intp], FloatArray]:
+    """Turn the sorted draws, even in number, into their sorted distances from the median."""
+    middle = ordered.shape[1] // 2
+    distance = np.abs(ordered - ordered[:, middle - 1 : middle + 1].mean(axis=1, keepdims=True))
+    # From the median outwards the distances are two sorted runs: a stable sort has only to merge them.
+    outwards = np.append(np.arange(middle)[::-1], np.arange(middle, ordered.shape[1]))
+    merged = outwards[np.argsort(distance[:, outwards], axis=1, kind="stable")]
+    return np.take_along_axis(order, merged, axis=1), np.take_along_axis(distance, merged, axis=1)
+
+
+def _normal_scores(order: NDArray[np.intp], ordered: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Put the normal quantiles of the ranks in the places of the draws."""
+    scores = np.empty(ordered.shape)
+    np.put_along_axis(scores, order, _quantiles_of_ordered(ordered), axis=1)
+    return scores.reshape(shape)
+
+
+def _quantiles_of_ordered(ordered: FloatArray) -> FloatArray:
+    """Find the normal quantile of each value's rank in its sorted row; equal values share their average rank."""
+    size = ordered.shape[1]
+    quantile = _quantile_by_twice_rank(size)
+    result = np.tile(quantile[2::2], (len(ordered), 1))
     starts = np.ones(ordered.shape, dtype=bool)
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
-    run_starts = np.flatnonzero(starts)
-    run_ends = np.append(run_starts[1:], ordered.size)
-    return run_starts, run_ends - run_starts
+    tied = ~(starts & np.roll(starts, -1))
+    if tied.any():
+        run_starts = np.flatnonzero(starts & tied)
+        run_ends = np.flatnonzero(np.roll(starts, -1) & tied)
+        twice_rank = run_starts % size + run_ends % size + 2
+        result[tied] = np.repeat(quantile[twice_rank], run_ends - run_starts + 1)
+    return result
+
+
+@lru_cache(maxsize=2)
+def _quantile_by_twice_rank(size: int) -> FloatArray:
+    """Tabulate the quantiles; average ranks are multiples of one half, so that twice the rank is an index."""
+    return ndtri((np.arange(2 * size + 1) / 2 - BLOM_OFFSET) / (size - 2 * BLOM_OFFSET + 1))
 
 
 def _rhat(draws: FloatArray) -> FloatArray:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 # Where shifted-exponential proposals become as good as folded normal ones.
@@ -29,5 +27,5 @@ def draw_positive_normal(mean: float, rng: np.random.Generator) -> float:
                 return mean + noise
     while True:
         excess = rng.standard_exponential() / bound
-        if excess > 0.0 and rng.random() < math.exp(-0.5 * excess * excess):
+        if excess > 0.0 and rng.standard_exponential() > 0.5 * excess * excess:
             return excess

@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
 
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
 _SAFE_TOTAL = 1e-200
 
 
-@kernel
+@part
 def count_table(fitted, positive, table):
     """Fill the table of prefix counts: entry i * (n + 1) + c is Pr(c positives among the first i)."""
     n = fitted.size
@@ -34,7 +34,7 @@ def count_table(fitted, positive, table):
         table[here + i + 1] = table[above + i] * p
 
 
-@kernel
+@part
 def log_count_table(fitted, log_positive, table):
     """Fill the same table with logarithms."""
     n = fitted.size
@@ -51,13 +51,13 @@ def log_count_table(fitted, log_positive, table):
         table[here + i + 1] = table[above + i] + log_p
 
 
-@kernel
+@part
 def log_add(x, y):
     high = max(x, y)
     return high + math.log1p(math.exp(min(x, y) - high))
 
 
-@kernel
+@part
 def draw_labels(fitted, likelihood, log_likelihood, labels, positive, table, rng):
     n = fitted.size
     last = n * (n + 1)
@@ -74,12 +74,12 @@ def draw_labels(fitted, likelihood, log_likelihood, labels, positive, table, rng
         if count == 0 or count == i:
             labels[:i] = count == i
             return
-        chance = positive[i - 1] * table[(i - 1) * (n + 1) + count - 1] / table[i * (n + 1) + count]
-        labels[i - 1] = rng.random() < chance
+        joint = positive[i - 1] * table[(i - 1) * (n + 1) + count - 1]
+        labels[i - 1] = rng.random() * table[i * (n + 1) + count] < joint
         count -= labels[i - 1]
 
 
-@kernel
+@part
 def pick_count(probability, likelihood, goal):
     """Invert the cumulative sum; rounding at the end falls on the last possible count."""
     sum_so_far = 0.0
@@ -94,7 +94,7 @@ def pick_count(probability, likelihood, goal):
     return count
 
 
-@kernel
+@part
 def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, table, rng):
     n = fitted.size
     last = n * (n + 1)
@@ -116,7 +116,7 @@ def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, tabl
         count -= labels[i - 1]
 
 
-@kernel
+@part
 def log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table):
     n = fitted.size
     last = n * (n + 1)

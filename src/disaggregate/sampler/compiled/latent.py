@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.counts import draw_labels
 from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.compiled.products import copy
 from disaggregate.sampler.model import BLOCK, WHOLE_GROUP
 
 
-@kernel
+@part
 def draw_scores_exactly(problem, prior, state, rng):
     largest = largest_group(problem.offsets)
     piece = min(largest, WHOLE_GROUP)
@@ -41,7 +41,7 @@ def draw_scores_exactly(problem, prior, state, rng):
         draw_scores_given_labels(state, start, labels[:n], rng)
 
 
-@kernel
+@part
 def walk_scores(problem, prior, state, rng):
     largest = largest_group(problem.offsets)
     labels = np.empty(largest, dtype=np.int64)
@@ -59,7 +59,7 @@ def walk_scores(problem, prior, state, rng):
             walk_group(problem, group, state, proposed, rng)
 
 
-@kernel
+@part
 def largest_group(offsets):
     largest = 0
     for group in range(offsets.size - 1):
@@ -67,7 +67,7 @@ def largest_group(offsets):
     return largest
 
 
-@kernel
+@part
 def draw_labels_in_blocks(problem, group, state, labels, positive, table, rng):
     start = problem.offsets[group]
     n = problem.offsets[group + 1] - start
@@ -104,16 +104,14 @@ def draw_labels_in_blocks(problem, group, state, labels, positive, table, rng):
             count += block_labels[i]
 
 
-@kernel
+@part
 def draw_scores_given_labels(state, start, labels, rng):
     for i in range(labels.size):
-        if labels[i] == 1:
-            state.scores[start + i] = draw_positive_normal(state.fitted[start + i], rng)
-        else:
-            state.scores[start + i] = -draw_positive_normal(-state.fitted[start + i], rng)
+        sign = 2.0 * labels[i] - 1.0
+        state.scores[start + i] = sign * draw_positive_normal(sign * state.fitted[start + i], rng)
 
 
-@kernel
+@part
 def walk_group(problem, group, state, proposed, rng):
     start = problem.offsets[group]
     n = problem.offsets[group + 1] - start

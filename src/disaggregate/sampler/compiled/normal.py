@@ -2,7 +2,7 @@
 
 import math
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.normal import FOLD_UP_TO
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -10,7 +10,7 @@ _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 _ERFC_UNDERFLOWS = -35.0
 
 
-@kernel
+@part
 def draw_positive_normal(mean, rng):
     bound = -mean
     if bound <= 0.0:
@@ -25,17 +25,17 @@ def draw_positive_normal(mean, rng):
                 return mean + noise
     while True:
         excess = rng.standard_exponential() / bound
-        if excess > 0.0 and rng.random() < math.exp(-0.5 * excess * excess):
+        if excess > 0.0 and rng.standard_exponential() > 0.5 * excess * excess:
             return excess
 
 
-@kernel
+@part
 def tail(distance):
     """Return the normal probability beyond a distance of zero or more."""
     return 0.5 * math.erfc(distance * _ROOT_HALF)
 
 
-@kernel
+@part
 def log_normal_cdf(x):
     """Log of Phi(x), accurate for every finite x."""
     if x > 0.0:

@@ -1,12 +1,12 @@
 """Compiled twin of ``sampler.products``."""
 
-from disaggregate.sampler.compiled.compile import kernel, summing_kernel
+from disaggregate.sampler.compiled.compile import part, summing_part
 
 # Rows of f are worked on in pieces that stay in the cache while the active columns are added.
 _PIECE = 1024
 
 
-@kernel
+@part
 def gather_products(problem, prior, state, rng):
     n_selectable = problem.gram.shape[0] - problem.n_fixed
     for i in range(state.candidates.size):
@@ -18,7 +18,7 @@ def gather_products(problem, prior, state, rng):
     refresh_whitened(state)
 
 
-@kernel
+@part
 def fit_rows(problem, prior, state, rng):
     n = state.fitted.size
     for start in range(0, n, _PIECE):
@@ -28,7 +28,7 @@ def fit_rows(problem, prior, state, rng):
             add_multiple(state.fitted[start:stop], state.weights[i], problem.psi[state.active[i], start:stop])
 
 
-@summing_kernel
+@summing_part
 def dot(x, y):
     total = 0.0
     for i in range(x.size):
@@ -36,20 +36,20 @@ def dot(x, y):
     return total
 
 
-@kernel
+@part
 def copy(target, source):
     """Copy the leading entries: assigning a slice to a slice compiles a page of shape errors."""
     for i in range(target.size):
         target[i] = source[i]
 
 
-@summing_kernel
+@summing_part
 def add_multiple(target, factor, column):
     for i in range(target.size):
         target[i] += factor * column[i]
 
 
-@kernel
+@part
 def refresh_factor(problem, state):
     size = state.size[0]
     for i in range(size):
@@ -59,7 +59,7 @@ def refresh_factor(problem, state):
     refresh_whitened(state)
 
 
-@kernel
+@part
 def refresh_whitened(state):
     for i in range(state.size[0]):
         known = dot(state.factor[i, :i], state.whitened[:i])

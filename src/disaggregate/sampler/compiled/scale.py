@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 from disaggregate.sampler.scale import WIDTH
 
 
-@kernel
+@part
 def draw_scale(problem, prior, state, rng):
     size = state.size[0]
     squares = 0.0
@@ -23,7 +23,7 @@ def draw_scale(problem, prior, state, rng):
         state.scale[0] = 1.0 / precision
 
 
-@kernel
+@part
 def slice_scale(problem, prior, state, rng):
     size = state.size[0]
     explained = 0.0
@@ -48,7 +48,7 @@ def slice_scale(problem, prior, state, rng):
     state.scale[0] = math.exp(proposed)
 
 
-@kernel
+@part
 def log_scale_density(log_scale, prior, size, explained):
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -np.inf

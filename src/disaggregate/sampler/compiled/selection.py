@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.products import copy, dot
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 
 
-@kernel
+@part
 def select_kernels(problem, prior, state, rng):
     scratch = np.empty(state.active.size)
     for proposal in range(state.candidates.size):
@@ -19,7 +19,7 @@ def select_kernels(problem, prior, state, rng):
             propose_death(problem, prior, state, scratch, rng)
 
 
-@kernel
+@part
 def log_acceptance(problem, prior, scale, n_active, gain):
     n_selectable = problem.gram.shape[0] - problem.n_fixed
     return (
@@ -30,7 +30,7 @@ def log_acceptance(problem, prior, scale, n_active, gain):
     )
 
 
-@kernel
+@part
 def propose_birth(problem, prior, state, proposal, row, rng):
     size = state.size[0]
     column = state.candidates[proposal]
@@ -55,7 +55,7 @@ def propose_birth(problem, prior, state, proposal, row, rng):
         state.size[0] = size + 1
 
 
-@kernel
+@part
 def propose_death(problem, prior, state, solution, rng):
     size = state.size[0]
     n_active = size - problem.n_fixed
@@ -73,7 +73,7 @@ def propose_death(problem, prior, state, solution, rng):
         remove(state, place)
 
 
-@kernel
+@part
 def remove(state, place):
     """Drop a row of the factor and rotate the rest back into triangular shape."""
     size = state.size[0]

@@ -1,6 +1,6 @@
 """Compiled twin of ``sampler.sweep``, and many sweeps in one call."""
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import kernel, part
 from disaggregate.sampler.compiled.latent import draw_scores_exactly, walk_scores
 from disaggregate.sampler.compiled.products import copy, fit_rows, gather_products, refresh_factor
 from disaggregate.sampler.compiled.scale import draw_scale, slice_scale
@@ -11,7 +11,7 @@ from disaggregate.sampler.compiled.weights import draw_weights
 _SWEEPS_A_FACTOR = 50
 
 
-@kernel
+@part
 def exact_sweep(problem, prior, state, rng):
     if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
         refresh_factor(problem, state)
@@ -24,7 +24,7 @@ def exact_sweep(problem, prior, state, rng):
     state.sweep[0] += 1
 
 
-@kernel
+@part
 def published_sweep(problem, prior, state, rng):
     if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
         refresh_factor(problem, state)
@@ -64,17 +64,17 @@ def advance_published(problem, prior, state, rng, n_sweeps, n_burn, thin, record
     return draws_kept(state, n_burn, thin) - first
 
 
-@kernel
+@part
 def draws_kept(state, n_burn, thin):
     return max(0, state.sweep[0] - n_burn) // thin
 
 
-@kernel
+@part
 def may_outgrow(problem, state):
     return state.active.size < min(problem.gram.shape[0], state.size[0] + state.candidates.size)
 
 
-@kernel
+@part
 def record_draw(problem, state, n_burn, thin, record, first):
     """Write the draw down if the sweep just done is a kept one."""
     after_burn = state.sweep[0] - n_burn

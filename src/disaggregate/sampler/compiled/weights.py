@@ -2,10 +2,10 @@
 
 import math
 
-from disaggregate.sampler.compiled.compile import kernel
+from disaggregate.sampler.compiled.compile import part
 
 
-@kernel
+@part
 def draw_weights(problem, prior, state, rng):
     size = state.size[0]
     shrink = state.scale[0] / (1.0 + state.scale[0])

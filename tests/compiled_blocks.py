@@ -1,0 +1,56 @@
+"""Compiled parts of the sampler have no way in from Python, so that fits compile sooner; tests make their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numba
+
+from disaggregate.sampler.compiled import counts as _counts
+from disaggregate.sampler.compiled import latent as _latent
+from disaggregate.sampler.compiled import normal as _normal
+from disaggregate.sampler.compiled import products as _products
+from disaggregate.sampler.compiled import scale as _scale
+from disaggregate.sampler.compiled import selection as _selection
+from disaggregate.sampler.compiled import sweep as _sweep
+from disaggregate.sampler.compiled import weights as _weights
+
+
+def block(part: Callable) -> Callable:
+    """Compile a way into one Gibbs block."""
+    return numba.njit(lambda problem, prior, state, rng: part(problem, prior, state, rng), nogil=True)
+
+
+latent = SimpleNamespace(
+    draw_scores_exactly=block(_latent.draw_scores_exactly), walk_scores=block(_latent.walk_scores)
+)
+products = SimpleNamespace(gather_products=block(_products.gather_products), fit_rows=block(_products.fit_rows))
+scale = SimpleNamespace(draw_scale=block(_scale.draw_scale), slice_scale=block(_scale.slice_scale))
+selection = SimpleNamespace(select_kernels=block(_selection.select_kernels))
+sweep = SimpleNamespace(exact_sweep=block(_sweep.exact_sweep), published_sweep=block(_sweep.published_sweep))
+weights = SimpleNamespace(draw_weights=block(_weights.draw_weights))
+
+
+@numba.njit
+def draw_positive_normal(mean, rng):
+    return _normal.draw_positive_normal(mean, rng)
+
+
+@numba.njit
+def log_normal_cdf(x):
+    return _normal.log_normal_cdf(x)
+
+
+@numba.njit
+def count_table(fitted, positive, table):
+    _counts.count_table(fitted, positive, table)
+
+
+@numba.njit
+def log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table):
+    return _counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table)
+
+
+normal = SimpleNamespace(draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf)
+counts = SimpleNamespace(count_table=count_table, log_evidence_given_fitted=log_evidence_given_fitted)
