@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.compile import part, summing_part
 from disaggregate.sampler.compiled.products import copy, dot
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 
@@ -37,11 +37,7 @@ def propose_birth(problem, prior, state, proposal, row, rng):
     for i in range(size):
         if state.active[i] == column:
             return
-    # The new row of the factor, were the column to join: L row = Psi_g' psi.
-    for i in range(size):
-        known = dot(state.factor[i, :i], row[:i])
-        row[i] = (problem.gram[column, state.active[i]] - known) / state.factor[i, i]
-    square = problem.gram[column, column] - dot(row[:size], row[:size])
+    square = problem.gram[column, column] - factor_row(state.factor, problem.gram[column], state.active, size, row)
     if square <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
         return
     outside = state.candidate_products[proposal] - dot(row[:size], state.whitened[:size])
@@ -55,16 +51,39 @@ def propose_birth(problem, prior, state, proposal, row, rng):
         state.size[0] = size + 1
 
 
+@summing_part
+def factor_row(factor, gram_row, active, size, row):
+    """Fill the factor's row of a column, were it to join: L row = Psi_g' psi. Returns the squared length."""
+    square = 0.0
+    for i in range(size):
+        rest = gram_row[active[i]]
+        for j in range(i):
+            rest -= factor[i, j] * row[j]
+        row[i] = rest / factor[i, i]
+        square += row[i] * row[i]
+    return square
+
+
+@summing_part
+def inverse_column(factor, place, size, solution):
+    """Solve L solution = e_place. Returns its square: 1 over the column's own outside the span of the others."""
+    solution[place] = 1.0 / factor[place, place]
+    square = solution[place] * solution[place]
+    for i in range(place + 1, size):
+        rest = 0.0
+        for j in range(place, i):
+            rest -= factor[i, j] * solution[j]
+        solution[i] = rest / factor[i, i]
+        square += solution[i] * solution[i]
+    return square
+
+
 @part
 def propose_death(problem, prior, state, solution, rng):
     size = state.size[0]
     n_active = size - problem.n_fixed
     place = problem.n_fixed + int(rng.random() * n_active)
-    # L solution = e_place; then 1 / |solution|^2 is the column's square outside the span of the others.
-    solution[place] = 1.0 / state.factor[place, place]
-    for i in range(place + 1, size):
-        solution[i] = -dot(state.factor[i, place:i], solution[place:i]) / state.factor[i, i]
-    norm = dot(solution[place:size], solution[place:size])
+    norm = inverse_column(state.factor, place, size, solution)
     column = state.active[place]
     if COLLINEARITY_TOLERANCE * problem.gram[column, column] * norm >= 1.0:
         return
