@@ -37,5 +37,5 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo.png .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Who is positive in three districts, of which only the shares are known?
+"""Tell who is positive in three districts of which only the shares are known.
 
 Run ``python examples/districts.py``.
 """

@@ -8,9 +8,12 @@ from types import SimpleNamespace
 import numba
 
 from disaggregate.sampler.compiled import counts as _counts
+from disaggregate.sampler.compiled import expansion as _expansion
+from disaggregate.sampler.compiled import hamiltonian as _hamiltonian
 from disaggregate.sampler.compiled import latent as _latent
 from disaggregate.sampler.compiled import normal as _normal
 from disaggregate.sampler.compiled import products as _products
+from disaggregate.sampler.compiled import relocation as _relocation
 from disaggregate.sampler.compiled import scale as _scale
 from disaggregate.sampler.compiled import selection as _selection
 from disaggregate.sampler.compiled import sweep as _sweep
@@ -22,6 +25,11 @@ def block(part: Callable) -> Callable:
     return numba.njit(lambda problem, prior, state, rng: part(problem, prior, state, rng), nogil=True)
 
 
+expansion = SimpleNamespace(
+    expand_scores=block(_expansion.expand_scores), slice_fit_scale=block(_expansion.slice_fit_scale)
+)
+relocation = SimpleNamespace(relocate_kernels=block(_relocation.relocate_kernels))
+hamiltonian = SimpleNamespace(move_weights=block(_hamiltonian.move_weights))
 latent = SimpleNamespace(
     draw_scores_exactly=block(_latent.draw_scores_exactly), walk_scores=block(_latent.walk_scores)
 )
@@ -48,8 +56,8 @@ def count_table(fitted, positive, table):
 
 
 @numba.njit
-def log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table):
-    return _counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table)
+def log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix):
+    return _counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix)
 
 
 normal = SimpleNamespace(draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf)

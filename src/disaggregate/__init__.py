@@ -12,9 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from disaggregate import datasets, plots
+    from disaggregate import datasets, evidence, plots
     from disaggregate.estimator import GroupStatsClassifier
-    from disaggregate.groups import evidence, group_target
+    from disaggregate.groups import group_target
     from disaggregate.settings import published_settings
 
 __version__ = "0.1.0"
@@ -32,7 +32,7 @@ __all__ = [
 _WHERE = {
     "GroupStatsClassifier": ("disaggregate.estimator", "GroupStatsClassifier"),
     "datasets": ("disaggregate.datasets", None),
-    "evidence": ("disaggregate.groups.evidence", None),
+    "evidence": ("disaggregate.evidence", None),
     "group_target": ("disaggregate.groups.target", "group_target"),
     "plots": ("disaggregate.plots", None),
     "published_settings": ("disaggregate.settings", "published_settings"),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, choose_centers, resolve_kernel, unit_columns
 from disaggregate.execute import Executor
@@ -25,8 +26,9 @@ from disaggregate.sampler.chains import run_chains
 from disaggregate.sampler.model import Prior, make_problem
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings
-from disaggregate.tables.features import read_features, row_labels
-from disaggregate.tables.targets import label_groups, read_group_target, speaks_of_groups
+from disaggregate.tables.features import read_features
+from disaggregate.tables.labels import label_column, read_labels
+from disaggregate.tables.targets import read_group_target, speaks_of_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -75,7 +77,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     progress : bool, default=False
         Whether to show a progress bar.
     executor : object with ``map``, optional
-        Where chains run instead of on threads, such as a ``concurrent.futures`` executor.
+        Where chains run instead of on threads, such as a ``concurrent.futures`` executor. Clones share it;
+        pickles leave it behind.
 
     Attributes
     ----------
@@ -98,6 +101,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     >>> model.fit(town.X, town.shares, groups=town.groups)  # doctest: +SKIP
     >>> model.predict_proba(town.X)[:, 1]  # doctest: +SKIP
     """
+
+    # With metadata routing on: groups that reach a splitter belong to the fit and to the score too.
+    __metadata_request__fit: ClassVar = {"groups": True}
+    __metadata_request__score: ClassVar = {"groups": True}
 
     def __init__(
         self,
@@ -168,7 +175,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """
         check_settings(self.get_params(deep=False))
         features = read_features(self, X, fitting=True)
-        data = self._read_target(X, y, groups, len(features), fitting=True)
+        self.classes_, data = self._read_target(X, y, groups, len(features))
         streams = Streams(self.random_state)
         basis = self._basis(features, streams)
         psi, scales = unit_columns(basis.columns(features[data.order]))
@@ -223,7 +230,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return group_table(self._data, self._count_tallies, level)
 
-    def score(self, X: Any, y: Any, groups: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
 
         The second is a proper score that chooses hyper-parameters without anybody's label.
@@ -232,11 +239,15 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X, y, groups
             As for :meth:`fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of labelled rows; groups have none.
         """
-        if not speaks_of_groups(y, groups):
-            return float(np.mean(self.predict(X) == column_or_1d(y)))
         posterior, features = self._fitted_and_features(X)
-        data = self._read_target(X, y, groups, len(features), fitting=False)
+        if not speaks_of_groups(y, groups):
+            return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
+        if sample_weight is not None:
+            raise ValueError("sample_weight weighs labelled rows, but y speaks of groups; leave it out.")
+        _, data = self._read_target(X, y, groups, len(features))
         return float(np.mean(group_log_scores(posterior, features, data)))
 
     def __sklearn_tags__(self) -> Any:
@@ -244,32 +255,26 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "posterior_")
+
+    def __sklearn_clone__(self) -> GroupStatsClassifier:
+        twin = BaseEstimator.__sklearn_clone__(copy.copy(self))
+        twin.executor = self.executor
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Pools of threads or processes cannot be copied, and belong to the machine, not to the model.
+        return {**super().__getstate__(), "executor": None}
+
     def _fitted_and_features(self, X: Any) -> tuple[Posterior, np.ndarray]:
         check_is_fitted(self)
         return self.posterior_, read_features(self, X, fitting=False)
 
-    def _read_target(self, X: Any, y: Any, groups: Any, n_rows: int, *, fitting: bool) -> GroupedData:
+    def _read_target(self, X: Any, y: Any, groups: Any, n_rows: int) -> tuple[np.ndarray, GroupedData]:
         if speaks_of_groups(y, groups):
-            if fitting:
-                self.classes_ = np.array([0, 1])
-            return read_group_target(y, groups, n_rows, self.confidence, row_labels(X))
-        return self._read_labels(y, n_rows)
-
-    def _read_labels(self, y: Any, n_rows: int) -> GroupedData:
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None: give labels or group shares.")
-        labels = column_or_1d(y, warn=True)
-        if len(labels) != n_rows:
-            raise ValueError(f"y has {len(labels)} labels but X has {n_rows} rows; give one label a row.")
-        check_classification_targets(labels)
-        kind = type_of_target(labels, input_name="y", raise_unknown=True)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) != 2:
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}: expected two "
-                f"classes, got {len(self.classes_)} class(es). For group shares pass groups=."
-            )
-        return label_groups(codes.tolist())
+            return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence)
+        return read_labels(y, n_rows)
 
     def _basis(self, features: np.ndarray, streams: Streams) -> Basis:
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, features)

@@ -48,26 +48,30 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name in ("n_chains", "n_draws", "thin"):
         _require(_is_whole(settings[name], 1), name, "a whole number of 1 or more", settings[name])
     _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
+    for name in ("intercept", "progress"):
+        _require(isinstance(settings[name], (bool, np.bool_)), name, "True or False", settings[name])
     latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
-    _require(latent in ("exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
-    _require(weights == "sparse", "weights", '"sparse", the only kind in this version', weights)
+    _require(_is_one_of(latent, "exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
+    _require(_is_one_of(weights, "sparse"), "weights", '"sparse", the only kind in this version', weights)
     _require(_is_whole(n_replicas, 1) and n_replicas == 1, "n_replicas", "1 in this version", n_replicas)
-    _require(
-        isinstance(settings["intercept"], (bool, np.bool_)),
-        "intercept",
-        "True or False",
-        settings["intercept"],
-    )
     _require_confidence(settings["confidence"])
+    _require_place(settings["n_jobs"], settings["executor"])
 
 
 def _require_confidence(confidence: Any) -> None:
     expected = "a number of 0 or more, infinity included, or one such number for each group"
-    if isinstance(confidence, Mapping) or hasattr(confidence, "index"):
+    if hasattr(confidence, "items"):
         for group, value in confidence.items():
             _require(_is_at_least_zero(value), f"confidence of group {group!r}", expected, value)
     else:
         _require(_is_at_least_zero(confidence), "confidence", expected, confidence)
+
+
+def _require_place(n_jobs: Any, executor: Any) -> None:
+    is_number_of_threads = n_jobs is None or (_is_whole(n_jobs, -np.inf) and n_jobs != 0)
+    _require(is_number_of_threads, "n_jobs", "None, -1 or a whole number of threads", n_jobs)
+    can_map = executor is None or callable(getattr(executor, "map", None))
+    _require(can_map, "executor", "None or an object with a map method, as concurrent.futures has", executor)
 
 
 def _require(sound: bool, name: str, expected: str, came: Any) -> None:
@@ -83,7 +87,11 @@ def _is_at_least_zero(value: Any) -> bool:
     return _is_number(value) and value >= 0
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def _is_one_of(value: Any, *names: str) -> bool:
+    return isinstance(value, str) and value in names
+
+
+def _is_whole(value: Any, least: float) -> bool:
     return isinstance(value, Integral) and _is_number(value) and value >= least
 
 

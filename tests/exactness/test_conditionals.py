@@ -167,7 +167,7 @@ def test_collapsed_likelihood_sums_labels_out(rng: np.random.Generator) -> None:
             ]
         )
         likelihood = np.exp(log_likelihood - log_likelihood.max())
-        got = counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, np.empty(6), np.empty(49))
+        got = counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, np.empty(7))
         assert got == pytest.approx(exact, rel=1e-10)
 
 

@@ -10,7 +10,17 @@ from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler.counts import draw_labels
 from disaggregate.sampler.latent import draw_scores_given_labels, group_rows_of
 from disaggregate.sampler.model import Prior, Problem, State
-from tests.compiled_blocks import latent, products, scale, selection, sweep, weights
+from tests.compiled_blocks import (
+    expansion,
+    hamiltonian,
+    latent,
+    products,
+    relocation,
+    scale,
+    selection,
+    sweep,
+    weights,
+)
 from tests.exactness.joint import CONFIDENCE, Block, small_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.
@@ -36,6 +46,12 @@ BLOCKS = {
     "kernel selection": in_turn(
         products.gather_products, selection.select_kernels, weights.draw_weights, products.fit_rows
     ),
+    "Hamiltonian weights": in_turn(hamiltonian.move_weights, latent.draw_scores_exactly),
+    "length of the scores": in_turn(
+        products.gather_products, expansion.expand_scores, weights.draw_weights, products.fit_rows
+    ),
+    "relocation": in_turn(relocation.relocate_kernels, latent.draw_scores_exactly),
+    "length of the fit": in_turn(expansion.slice_fit_scale, latent.draw_scores_exactly),
     "exact latent scores": latent.draw_scores_exactly,
     "random-walk latent scores": latent.walk_scores,
     "exact sweep": sweep.exact_sweep,

@@ -43,7 +43,10 @@ def _landmarks(X: np.ndarray, n_centers: int, generator: np.random.Generator) ->
 
 
 def _given(X: np.ndarray, centers: Any) -> np.ndarray:
-    points = np.array(centers, dtype=np.float64, order="C")
+    try:
+        points = np.array(centers, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f'centers must be "all", a number or an array of points; {error}.') from error
     if points.ndim != 2 or points.shape[1] != X.shape[1] or len(points) == 0:
         raise ValueError(
             f"centers as an array must have shape (n_centers, {X.shape[1]}), one column for each feature of X; "

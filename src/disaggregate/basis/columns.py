@@ -54,7 +54,8 @@ class Basis:
         if not np.isfinite(psi).all():
             raise ValueError(
                 "the kernel gives infinite or NaN values on these features; scale them first (for instance "
-                "with StandardScaler), or use a kernel that does not grow without bound, such as 'rbf'."
+                "with StandardScaler), check gamma, degree and coef0, or use a kernel that does not grow "
+                "without bound, such as 'rbf'."
             )
         return psi
 

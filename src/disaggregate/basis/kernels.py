@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from numbers import Real
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
@@ -23,21 +25,26 @@ class Kernel:
         (n, d) and (m, d), that returns their (n, m) kernel matrix.
     gamma, degree, coef0 : float
         Parameters of the named kernels; those that a kernel does not have are ignored.
+    origin : ndarray of shape (n_features,) or float, default=0.0
+        Subtracted from rows and centres of the rbf kernel. It feels differences only, but features far from
+        zero would cost it its digits.
     """
 
     name: str | KernelFunction
     gamma: float
     degree: float
     coef0: float
+    origin: np.ndarray | float = 0.0
 
     def matrix(self, X: np.ndarray, centers: np.ndarray) -> np.ndarray:
         """Kernel of every row of ``X`` with every centre, shape (n, m)."""
         if callable(self.name):
             return self._own_matrix(self.name, X, centers)
         with np.errstate(over="ignore", invalid="ignore"):
+            shift = self.origin if self.name == "rbf" else 0.0
             return pairwise_kernels(
-                X,
-                centers,
+                X - shift,
+                centers - shift,
                 metric=self.name,
                 filter_params=True,
                 gamma=self.gamma,
@@ -68,16 +75,22 @@ def resolve_kernel(
 
     ``"scale"`` is 1 / (number of features * variance of X), as for scikit-learn's SVC.
     """
-    if not callable(kernel) and kernel not in PAIRWISE_KERNEL_FUNCTIONS:
+    if not callable(kernel) and not (isinstance(kernel, str) and kernel in PAIRWISE_KERNEL_FUNCTIONS):
         names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
         raise ValueError(f"kernel must be a callable or one of {names}; got {kernel!r}.")
-    if isinstance(gamma, str):
-        if gamma != "scale":
-            raise ValueError(f'gamma must be a positive number or "scale", got {gamma!r}.')
-        return Kernel(kernel, _scale_gamma(X), degree, coef0)
-    if not (np.isfinite(gamma) and gamma > 0):
+    is_scale = isinstance(gamma, str) and gamma == "scale"
+    if not is_scale and not (_is_finite(gamma) and gamma > 0):
         raise ValueError(f'gamma must be a positive number or "scale", got {gamma!r}.')
-    return Kernel(kernel, float(gamma), degree, coef0)
+    for name, value in (("degree", degree), ("coef0", coef0)):
+        if not _is_finite(value):
+            raise ValueError(f"{name} must be a finite number, got {value!r}.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        width = _scale_gamma(X) if is_scale else float(gamma)
+        return Kernel(kernel, width, degree, coef0, origin=X.mean(axis=0))
+
+
+def _is_finite(value: Any) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _scale_gamma(X: np.ndarray) -> float:

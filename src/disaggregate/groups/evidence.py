@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Literal
+from decimal import Decimal
+from numbers import Real
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
-from scipy.special import betaln, gammaln, xlog1py, xlogy
+from scipy.special import betaln, xlog1py, xlogy
 
 __all__ = [
     "AtLeast",
@@ -74,12 +75,12 @@ class Fraction(Evidence):
     confidence: float = 1000.0
 
     def __post_init__(self) -> None:
-        _require_share("Fraction", self.share)
-        if not (isinstance(self.confidence, Real) and self.confidence >= 0):
+        if not (_is_number(self.confidence) and float(self.confidence) >= 0.0):
             raise ValueError(
                 f"Fraction expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report "
                 "that says nothing and infinity for one that is exact."
             )
+        _settle(self, share=_share("Fraction", self.share), confidence=float(self.confidence))
 
     def log_likelihood(self, n: int) -> np.ndarray:
         fraction = np.arange(n + 1) / n
@@ -102,7 +103,7 @@ class Count(Evidence):
     positives: int
 
     def __post_init__(self) -> None:
-        _require_whole("Count", "positives", self.positives)
+        _settle(self, positives=_whole("Count", "positives", self.positives))
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return _inside(n, self.positives, self.positives, f"Count({self.positives})")
@@ -119,8 +120,7 @@ class Between(Evidence):
     high: int
 
     def __post_init__(self) -> None:
-        _require_whole("Between", "low", self.low)
-        _require_whole("Between", "high", self.high)
+        _settle(self, low=_whole("Between", "low", self.low), high=_whole("Between", "high", self.high))
         if self.low > self.high:
             raise ValueError(
                 f"Between expects low <= high, got low={self.low} and high={self.high}; swap the two."
@@ -137,7 +137,7 @@ class AtLeast(Evidence):
     positives: int = 1
 
     def __post_init__(self) -> None:
-        _require_whole("AtLeast", "positives", self.positives)
+        _settle(self, positives=_whole("AtLeast", "positives", self.positives))
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return _inside(n, self.positives, max(n, self.positives), f"AtLeast({self.positives})")
@@ -150,7 +150,7 @@ class AtMost(Evidence):
     positives: int
 
     def __post_init__(self) -> None:
-        _require_whole("AtMost", "positives", self.positives)
+        _settle(self, positives=_whole("AtMost", "positives", self.positives))
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return _inside(n, 0, self.positives, f"AtMost({self.positives})")
@@ -173,9 +173,9 @@ class Population(Evidence):
     size: int | None = None
 
     def __post_init__(self) -> None:
-        _require_share("Population", self.share)
+        _settle(self, share=_share("Population", self.share))
         if self.size is not None:
-            _require_whole("Population", "size", self.size)
+            _settle(self, size=_whole("Population", "size", self.size))
 
     def log_likelihood(self, n: int) -> np.ndarray:
         count = np.arange(n + 1)
@@ -201,8 +201,11 @@ class Survey(Evidence):
     sampled: int
 
     def __post_init__(self) -> None:
-        _require_whole("Survey", "positives", self.positives)
-        _require_whole("Survey", "sampled", self.sampled)
+        _settle(
+            self,
+            positives=_whole("Survey", "positives", self.positives),
+            sampled=_whole("Survey", "sampled", self.sampled),
+        )
         if self.positives > self.sampled:
             raise ValueError(
                 f"Survey expects no more positives than people asked, got positives={self.positives} "
@@ -240,20 +243,22 @@ class NoisyCount(Evidence):
     noise: Literal["laplace", "gaussian"] = "laplace"
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.value):
+        if not (_is_number(self.value) and math.isfinite(self.value)):
             raise ValueError(f"NoisyCount expects a finite value, got {self.value!r}.")
-        if not (math.isfinite(self.scale) and self.scale > 0):
+        if not (_is_number(self.scale) and 0.0 < float(self.scale) < math.inf):
             raise ValueError(
                 f"NoisyCount expects a positive, finite scale, got {self.scale!r}; use Count for an exact tally."
             )
         if self.noise not in ("laplace", "gaussian"):
             raise ValueError(f"NoisyCount expects noise='laplace' or 'gaussian', got {self.noise!r}.")
+        _settle(self, value=float(self.value), scale=float(self.scale))
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        error = (self.value - np.arange(n + 1)) / self.scale
-        if self.noise == "laplace":
-            return -np.abs(error) - math.log(2.0 * self.scale)
-        return -0.5 * error**2 - math.log(self.scale * math.sqrt(2.0 * math.pi))
+        with np.errstate(over="ignore"):  # beyond all numbers is -inf: impossible
+            error = (self.value - np.arange(n + 1)) / self.scale
+            if self.noise == "laplace":
+                return -np.abs(error) - math.log(2.0) - math.log(self.scale)
+            return -0.5 * error**2 - math.log(self.scale) - 0.5 * math.log(2.0 * math.pi)
 
     def reported_share(self, n: int) -> float:
         return self.value / n
@@ -292,7 +297,8 @@ def _log_choose(total: int | np.ndarray, chosen: int | np.ndarray) -> np.ndarray
     """Log binomial coefficient, -inf outside 0 <= chosen <= total."""
     possible = (np.asarray(chosen) >= 0) & (np.asarray(chosen) <= np.asarray(total))
     inside = np.where(possible, chosen, 0)
-    value = gammaln(np.add(total, 1)) - gammaln(inside + 1) - gammaln(total - inside + 1)
+    # Through the Beta function, which keeps its digits where the factorials of large groups cancel.
+    value = -betaln(inside + 1.0, total - inside + 1.0) - np.log1p(total)
     return np.where(possible, value, -np.inf)
 
 
@@ -307,13 +313,25 @@ def _log_hypergeometric(
     )
 
 
-def _require_share(kind: str, share: float) -> None:
-    if isinstance(share, Real) and 0.0 <= share <= 1.0:
-        return
-    percent = " (divide a percentage by 100)" if isinstance(share, Real) and 1.0 < share <= 100.0 else ""
-    raise ValueError(f"{kind} expects a share from 0 to 1, got {share!r}{percent}.")
+def _share(kind: str, value: Any) -> float:
+    if _is_number(value) and 0.0 <= float(value) <= 1.0:
+        return float(value)
+    percent = " (divide a percentage by 100)" if _is_number(value) and 1.0 < float(value) <= 100.0 else ""
+    raise ValueError(f"{kind} expects a share from 0 to 1, got {value!r}{percent}.")
 
 
-def _require_whole(kind: str, name: str, value: int) -> None:
-    if not (isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())) or value < 0:
-        raise ValueError(f"{kind} expects {name} to be a whole number of 0 or more, got {value!r}.")
+def _whole(kind: str, name: str, value: Any) -> int:
+    if _is_number(value) and float(value).is_integer() and value >= 0:
+        return int(value)
+    raise ValueError(f"{kind} expects {name} to be a whole number of 0 or more, got {value!r}.")
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Tell numbers from everything else; True and False are answers, not numbers."""
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+
+
+def _settle(evidence: Evidence, **values: float) -> None:
+    """Keep plain Python numbers, so that equal reports are equal objects whatever they were typed as."""
+    for name, value in values.items():
+        object.__setattr__(evidence, name, value)

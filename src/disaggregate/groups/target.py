@@ -3,17 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from disaggregate.tables.reports import reports_by_group, row_groups
+from disaggregate.groups.shares import evidence_of
+from disaggregate.tables.reports import index_labels, reports_by_group, row_groups
 
-_FIELDS = [("group", object), ("report", object), ("confidence", np.float64), ("group_size", np.int64)]
+
+@dataclass(frozen=True)
+class GroupRecord:
+    """What a row of a group target knows: its group, what that reports, and how many members it has.
+
+    Attributes
+    ----------
+    group : hashable
+        Id of the group.
+    report : float or Evidence
+        What the group reports.
+    confidence : float or None
+        Confidence in a plain share; None leaves it to the estimator.
+    group_size : int
+        Number of members, so that a split that cuts the group in two is detected.
+    """
+
+    group: Hashable
+    report: Any
+    confidence: float | None
+    group_size: int
 
 
-def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = None) -> np.ndarray:
+class GroupTarget(np.ndarray):
+    """An array of :class:`GroupRecord`; ``target["group"]`` is one field of all of them.
+
+    An array of objects, because scikit-learn would take anything that can be sorted for class labels.
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return np.fromiter((getattr(record, key) for record in self), dtype=object, count=len(self))
+        return super().__getitem__(key)
+
+
+def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = None) -> GroupTarget:
     """Build a target that travels through pipelines, searches and cross-validation.
 
     Every record knows how many members its group has, so a split that cuts a group in two is detected.
@@ -24,25 +58,46 @@ def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = 
         Group id of each row; any hashable values.
     shares : mapping, Series or array-like
         Share of positives, or evidence, of each group: by group id, or one value a row.
-    confidence : float, mapping or None, default=None
-        Confidence in the shares, one for all or one a group. None leaves it to the estimator.
+    confidence : float, mapping, Series or None, default=None
+        Confidence in the shares, one for all or one a group. None leaves it to the estimator, and so does a
+        group without an entry.
 
     Returns
     -------
-    structured ndarray of shape (n_rows,)
-        Fields ``group``, ``report``, ``confidence`` (NaN: the estimator's) and ``group_size``.
+    array of shape (n_rows,)
+        With fields ``group``, ``report``, ``confidence`` (None: the estimator's) and ``group_size``.
+
+    Examples
+    --------
+    >>> import disaggregate as dg
+    >>> y = dg.group_target(["north", "north", "south"], {"north": 0.5, "south": 0.25})
+    >>> y["group"]
+    array(['north', 'north', 'south'], dtype=object)
     """
     ids = row_groups(groups)
-    reports = reports_by_group(shares, ids)
+    reports = reports_by_group(shares, ids, index_labels(groups))
+    chosen = _confidence_by_group(confidence, list(reports))
     sizes = Counter(ids)
-    target = np.empty(len(ids), dtype=_FIELDS)
-    for row, group in enumerate(ids):
-        chi = confidence.get(group, np.nan) if isinstance(confidence, Mapping) else confidence
-        target[row] = (group, reports[group], np.nan if chi is None else chi, sizes[group])
+    records = {}
+    for group, report in reports.items():
+        chi = chosen[group]
+        evidence_of(group, report, 0.0 if chi is None else chi)  # a wrong report should fail here, not in a fold
+        records[group] = GroupRecord(group, report, chi, sizes[group])
+    target = np.empty(len(ids), dtype=object).view(GroupTarget)
+    target[:] = [records[group] for group in ids]
     return target
 
 
 def is_group_target(y: Any) -> bool:
     """Tell whether ``y`` was made by :func:`group_target`."""
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    return names == tuple(name for name, _ in _FIELDS)
+    return isinstance(y, np.ndarray) and y.dtype == object and y.size > 0 and isinstance(y.flat[0], GroupRecord)
+
+
+def _confidence_by_group(confidence: Any, groups: list) -> dict:
+    if not hasattr(confidence, "items"):
+        return dict.fromkeys(groups, confidence)
+    given = dict(confidence.items())
+    unknown = [group for group in given if group not in set(groups)]
+    if unknown:
+        raise ValueError(f"confidence is given for group {unknown[0]!r}, which is in no row of groups.")
+    return {group: given.get(group) for group in groups}

@@ -86,8 +86,8 @@ def diagnose(posterior: Posterior, X: np.ndarray) -> Diagnostics:
     rhat = {name: np.asarray(rank_rhat(values)) for name, values in draws.items()}
     ess_bulk = {name: np.asarray(bulk_ess(values)) for name, values in draws.items()}
     ess_tail = {name: np.asarray(tail_ess(values)) for name, values in draws.items()}
-    worst = max(float(np.max(values)) for values in rhat.values())
-    fewest = min(float(np.min(values)) for ess in (ess_bulk, ess_tail) for values in ess.values())
+    worst = float(np.max([np.max(values) for values in rhat.values()]))
+    fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))
     n_chains, n_draws = posterior.shape
     converged, verdict = _judge(worst, fewest, n_chains, n_draws)
     return Diagnostics(rhat, ess_bulk, ess_tail, individuals, worst, fewest, converged, verdict)

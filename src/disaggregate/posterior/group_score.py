@@ -11,6 +11,9 @@ from disaggregate.sampler.model import evidence_arrays
 
 _VALUES_AT_ONCE = 2**23
 
+# The square of a score must stay a number; beyond this nothing changes that any evidence could tell.
+_FARTHEST = 1e150
+
 
 def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> np.ndarray:
     """Log posterior predictive likelihood of each group's evidence.
@@ -35,7 +38,7 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
     for first, last in _runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
         rows = slice(data.offsets[first], data.offsets[last])
         counts = slice(data.offsets[first] + first, data.offsets[last] + last)
-        fitted = posterior.scores(X[data.order[rows]])
+        fitted = np.clip(posterior.scores(X[data.order[rows]]), -_FARTHEST, _FARTHEST)
         offsets = data.offsets[first : last + 1] - data.offsets[first]
         by_draw = evidence_by_draw(fitted, offsets, likelihood[counts], log_likelihood[counts])
         scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.posterior.levels import interval_ends
 from disaggregate.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -32,10 +33,9 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
         Columns ``group, n, reported, implied, conf_low, conf_high``: the reported share, the posterior mean
         of the true share of the members, and its credible interval.
     """
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie between 0 and 1, such as 0.9; got {level!r}.")
+    tails = interval_ends(level)
     ends = data.offsets + np.arange(len(data.offsets))
-    shares = [_share_summary(count_tallies[i:j], level) for i, j in pairwise(ends)]
+    shares = [_share_summary(count_tallies[i:j], tails) for i, j in pairwise(ends)]
     implied, low, high = np.array(shares).T
     return as_table(
         {
@@ -49,10 +49,9 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
     )
 
 
-def _share_summary(tallies: np.ndarray, level: float) -> tuple[float, float, float]:
+def _share_summary(tallies: np.ndarray, tails: tuple[float, float]) -> tuple[float, float, float]:
     """Mean and central interval of a share whose counts occurred so many times."""
-    share = np.arange(len(tallies)) / (len(tallies) - 1)
+    n = len(tallies) - 1
     below = np.cumsum(tallies) / tallies.sum()
-    low = np.searchsorted(below, 0.5 - level / 2.0)
-    high = np.searchsorted(below, 0.5 + level / 2.0)
-    return float(share @ tallies / tallies.sum()), float(share[low]), float(share[high])
+    low, high = np.searchsorted(below, tails)
+    return float(np.arange(n + 1) @ tallies / (n * tallies.sum())), float(low / n), float(high / n)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.posterior.draws import Posterior
+from disaggregate.posterior.levels import interval_ends
 
 # Values of f held at once: rows are worked on in pieces so that memory does not grow with them.
 _VALUES_AT_ONCE = 2**23
@@ -20,9 +21,7 @@ def probability_mean(posterior: Posterior, X: np.ndarray) -> np.ndarray:
 
 def probability_interval(posterior: Posterior, X: np.ndarray, level: float) -> np.ndarray:
     """Central credible interval of each probability, shape (n_rows, 2)."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must lie between 0 and 1, such as 0.9; got {level!r}.")
-    tails = [0.5 - level / 2.0, 0.5 + level / 2.0]
+    tails = interval_ends(level)
     return _in_pieces(posterior, X, lambda probability: np.quantile(probability, tails, axis=0).T)
 
 

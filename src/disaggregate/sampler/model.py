@@ -19,6 +19,9 @@ BLOCK = 64
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
 
+# Mutual neighbours among which a kernel may be relocated.
+NEIGHBOURS = 12
+
 _SPARE_COLUMNS = 32
 
 
@@ -41,7 +44,12 @@ class Problem(NamedTuple):
     gram : ndarray of shape (n_columns, n_columns)
         Psi'Psi.
     n_fixed : int
-        How many leading columns are always active (1 with an intercept, else 0).
+        How many leading columns are always active: the intercept, or all of them for dense weights.
+    spread : ndarray of shape (n_columns,)
+        Prior variance of each whitened weight in units of delta2: all 1 for sparse weights, eq. (5); for dense
+        ones, whose columns are orthonormal, the eigenvalues of the kernel.
+    neighbours : ndarray of int, shape (n_columns, NEIGHBOURS)
+        Columns that each selectable column resembles most and that resemble it most; -1 where there is none.
     offsets : ndarray of shape (n_groups + 1,)
         Where each group starts.
     log_likelihood, likelihood : ndarray of shape (n_rows + n_groups,)
@@ -54,6 +62,8 @@ class Problem(NamedTuple):
     psi: np.ndarray
     gram: np.ndarray
     n_fixed: int
+    spread: np.ndarray
+    neighbours: np.ndarray
     offsets: np.ndarray
     log_likelihood: np.ndarray
     likelihood: np.ndarray
@@ -109,7 +119,7 @@ class State(NamedTuple):
     sweep: np.ndarray
 
 
-def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData) -> Problem:
+def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData, spread: np.ndarray | None = None) -> Problem:
     """Gather what the sweeps read.
 
     Parameters
@@ -120,20 +130,43 @@ def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData) -> Problem:
         Number of leading columns that are always active.
     data : GroupedData
         Groups and evidence.
+    spread : ndarray of shape (n_columns,), optional
+        Prior variances of the whitened weights in units of delta2; by default all 1.
     """
     log_likelihood, likelihood = evidence_arrays(data)
     ends = data.offsets + np.arange(len(data.offsets))
     possible = [np.flatnonzero(np.isfinite(log_likelihood[i:j])) for i, j in pairwise(ends)]
+    gram = psi @ psi.T
     return Problem(
         psi=np.ascontiguousarray(psi),
-        gram=psi @ psi.T,
+        gram=gram,
         n_fixed=n_fixed,
+        spread=np.ones(len(psi)) if spread is None else spread,
+        neighbours=_mutual_neighbours(gram, n_fixed),
         offsets=data.offsets,
         log_likelihood=log_likelihood,
         likelihood=likelihood,
         fewest=np.array([counts[0] for counts in possible]),
         most=np.array([counts[-1] for counts in possible]),
     )
+
+
+def _mutual_neighbours(gram: np.ndarray, n_fixed: int) -> np.ndarray:
+    """For each selectable column the most correlated others, kept only where the choice is mutual."""
+    n_columns = len(gram)
+    neighbours = np.full((n_columns, NEIGHBOURS), -1, dtype=np.int64)
+    n_nearest = min(NEIGHBOURS, n_columns - n_fixed - 1)
+    if n_nearest < 1:
+        return neighbours
+    length = np.sqrt(np.maximum(np.diag(gram), 1e-300))
+    likeness = np.abs(gram / length / length[:, None])[n_fixed:, n_fixed:]
+    np.fill_diagonal(likeness, -1.0)
+    nearest = np.argpartition(-likeness, n_nearest - 1, axis=1)[:, :n_nearest]
+    chosen = np.zeros(likeness.shape, dtype=bool)
+    np.put_along_axis(chosen, nearest, True, axis=1)
+    mutual = np.take_along_axis(chosen.T, nearest, axis=1)
+    neighbours[n_fixed:, :n_nearest] = np.where(mutual, nearest + n_fixed, -1)
+    return neighbours
 
 
 def evidence_arrays(data: GroupedData) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def draw_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Gene
     """
     size = state.size[0]
     whitened_weights = state.factor[:size, :size].T @ state.weights[:size]
-    rate = 0.5 * (prior.nu + whitened_weights @ whitened_weights)
+    rate = 0.5 * (prior.nu + np.sum(whitened_weights**2 / problem.spread[state.active[:size]]))
     precision = rng.standard_gamma(0.5 * (prior.mu + size)) / rate
     if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
         state.scale[0] = 1.0 / precision
@@ -28,37 +29,48 @@ def draw_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Gene
 def slice_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Move log delta2 by slice sampling under p(delta2 given gamma, Z), the weights integrated out.
 
-    Stepping out and shrinking (Neal, 2003). The weights must be drawn anew afterwards.
+    The weights must be drawn anew afterwards.
     """
     size = state.size[0]
-    explained = state.whitened[:size] @ state.whitened[:size]
-    present = math.log(state.scale[0])
-    level = log_scale_density(present, prior, size, explained) - rng.standard_exponential()
-    low = present - WIDTH * rng.random()
-    high = low + WIDTH
-    while log_scale_density(low, prior, size, explained) > level:
-        low -= WIDTH
-    while log_scale_density(high, prior, size, explained) > level:
-        high += WIDTH
+    explained = state.whitened[:size] ** 2
+    spread = problem.spread[state.active[:size]]
+
+    def log_density(log_scale: float) -> float:
+        return log_scale_density(log_scale, prior, spread, explained)
+
+    state.scale[0] = math.exp(slice_step(log_density, math.log(state.scale[0]), WIDTH, rng))
+
+
+def slice_step(
+    log_density: Callable[[float], float], present: float, width: float, rng: np.random.Generator
+) -> float:
+    """Move one coordinate by slice sampling: step out, then shrink (Neal, 2003)."""
+    level = log_density(present) - rng.standard_exponential()
+    low = present - width * rng.random()
+    high = low + width
+    while log_density(low) > level:
+        low -= width
+    while log_density(high) > level:
+        high += width
     while True:
         proposed = low + (high - low) * rng.random()
-        if log_scale_density(proposed, prior, size, explained) >= level:
-            break
+        if log_density(proposed) >= level:
+            return proposed
         if proposed < present:
             low = proposed
         else:
             high = proposed
-    state.scale[0] = math.exp(proposed)
 
 
-def log_scale_density(log_scale: float, prior: Prior, size: int, explained: float) -> float:
-    """Log density of log delta2 given gamma and Z, up to a constant; ``explained`` is Z'P_g Z."""
+def log_scale_density(log_scale: float, prior: Prior, spread: np.ndarray, explained: np.ndarray) -> float:
+    """Log density of log delta2 given gamma and Z, up to a constant; ``explained`` sums to Z'P_g Z."""
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -math.inf
     scale = math.exp(log_scale)
+    variance = scale * spread
     return (
         -0.5 * prior.mu * log_scale
         - 0.5 * prior.nu / scale
-        - 0.5 * size * math.log1p(scale)
-        + 0.5 * explained * scale / (1.0 + scale)
+        - 0.5 * float(np.sum(np.log1p(variance)))
+        + 0.5 * float(np.sum(explained * variance / (1.0 + variance)))
     )

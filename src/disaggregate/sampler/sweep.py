@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from disaggregate.sampler.expansion import expand_scores, slice_fit_scale
+from disaggregate.sampler.hamiltonian import move_weights
 from disaggregate.sampler.latent import draw_scores_exactly, walk_scores
 from disaggregate.sampler.model import Prior, Problem, State
 from disaggregate.sampler.products import fit_rows, gather_products
+from disaggregate.sampler.relocation import relocate_kernels
 from disaggregate.sampler.scale import draw_scale, slice_scale
 from disaggregate.sampler.selection import select_kernels
 from disaggregate.sampler.weights import draw_weights
@@ -15,10 +18,15 @@ from disaggregate.sampler.weights import draw_weights
 def exact_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """One sweep with the collapsed scale move and exact group draws."""
     gather_products(problem, prior, state, rng)
+    expand_scores(problem, prior, state, rng)  # length of Z given gamma, delta2
     select_kernels(problem, prior, state, rng)  # gamma given delta2, Z: eq. (11)
     slice_scale(problem, prior, state, rng)  # delta2 given gamma, Z
     draw_weights(problem, prior, state, rng)  # beta given gamma, delta2, Z
     fit_rows(problem, prior, state, rng)  # f = Psi_g beta: eq. (4)
+    # From here to the last line Z is summed out.
+    relocate_kernels(problem, prior, state, rng)  # gamma, beta given delta2 and the evidence
+    move_weights(problem, prior, state, rng)  # beta given gamma, delta2 and the evidence
+    slice_fit_scale(problem, prior, state, rng)  # delta2 and the length of f given the evidence
     draw_scores_exactly(problem, prior, state, rng)  # Z given f and the evidence
     state.sweep[0] += 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,25 +21,17 @@ def row_groups(groups: Any, n_rows: int | None = None) -> list[Hashable]:
     n_rows : int, optional
         The number of rows that there must be.
     """
-    ids = as_list(groups, "groups")
+    ids = _as_ids(as_list(groups, "groups"), "groups")
     if n_rows is not None and len(ids) != n_rows:
         raise ValueError(
             f"groups has {len(ids)} entries but X has {n_rows} rows; give one group id for each row of X."
         )
     if not ids:
         raise ValueError("groups is empty; give one group id for each row of X.")
-    for row, group in enumerate(ids):
-        if is_missing(group):
-            raise ValueError(f"groups[{row}] is missing ({group!r}); drop the row or give it a group.")
-        if not isinstance(group, Hashable):
-            raise ValueError(
-                f"groups[{row}] is {group!r}, which cannot name a group (it is not hashable); "
-                "use numbers, strings or tuples."
-            )
     return ids
 
 
-def reports_by_group(reports: Any, ids: Sequence[Hashable], row_index: Any = None) -> Reports:
+def reports_by_group(reports: Any, ids: Sequence[Hashable], row_labels: Sequence | None = None) -> Reports:
     """Read reports given by group, or one a row, into a dict with exactly the groups in ``ids``.
 
     Parameters
@@ -48,16 +40,17 @@ def reports_by_group(reports: Any, ids: Sequence[Hashable], row_index: Any = Non
         Share or evidence by group id; or one value for each row, equal inside a group.
     ids : sequence of hashable
         Group id of each row.
-    row_index : pandas Index, optional
-        Labels of the rows of X, which tell a Series by row from a Series by group.
+    row_labels : sequence, optional
+        Labels of the rows, which tell a Series by row from a Series by group.
     """
+    if reports is None:
+        raise ValueError("y is None; give what each group reports, by group or one share for each row.")
     if is_dataframe(reports):
-        names, values = two_columns(reports)
-        by_group = _by_group(names, values)
+        by_group = _by_group(*two_columns(reports))
     elif isinstance(reports, Mapping):
-        by_group = dict(reports)
-    elif isinstance(reports, pd.Series) and not _series_is_by_row(reports, ids, row_index):
-        by_group = _by_group(as_list(reports.index, "y"), as_list(reports, "y"))
+        by_group = _by_group(list(reports), list(reports.values()))
+    elif isinstance(reports, pd.Series) and not _series_is_by_row(reports, ids, row_labels):
+        by_group = _by_group(reports.index.to_list(), reports.to_list())
     else:
         by_group = _by_row(as_list(reports, "y"), ids)
     _require_same_groups(by_group, ids)
@@ -65,16 +58,26 @@ def reports_by_group(reports: Any, ids: Sequence[Hashable], row_index: Any = Non
 
 
 def as_list(column: Any, name: str) -> list:
-    """Take any one-dimensional column as a list of Python values."""
+    """Take any one-dimensional column as a list of values."""
+    if is_dataframe(column):
+        if len(column.columns) != 1:
+            raise ValueError(f"{name} must be one column, got a dataframe with columns {list(column.columns)}.")
+        column = column[column.columns[0]]
     if hasattr(column, "to_list"):
         return column.to_list()
     if isinstance(column, np.ndarray):
         if column.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional, got an array of shape {column.shape}.")
-        return column.tolist()
-    if isinstance(column, str) or not hasattr(column, "__iter__"):
+        is_time = column.dtype.kind in "mM"  # whose tolist() turns nanoseconds into whole numbers
+        return list(column) if is_time else column.tolist()
+    if isinstance(column, (str, Mapping)) or not hasattr(column, "__iter__"):
         raise ValueError(f"{name} must be a list, array or dataframe column, got {type(column).__name__}.")
     return list(column)
+
+
+def index_labels(rows: Any) -> list | None:
+    """Labels of the rows of a pandas dataframe or Series, None for anything else."""
+    return rows.index.to_list() if isinstance(rows, (pd.DataFrame, pd.Series)) else None
 
 
 def is_dataframe(value: Any) -> bool:
@@ -85,7 +88,7 @@ def is_dataframe(value: Any) -> bool:
 def two_columns(frame: Any) -> tuple[list, list]:
     """Read a dataframe of two columns, [group, share]."""
     columns = list(frame.columns)
-    if len(columns) != 2:
+    if len(columns) != 2 or columns[0] == columns[1]:
         raise ValueError(
             f"y as a dataframe must have two columns, the group and its share, in this order; got {columns}."
         )
@@ -99,26 +102,65 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def _series_is_by_row(series: pd.Series, ids: Sequence[Hashable], row_index: Any) -> bool:
-    """Tell a Series with one value a row from one with one value a group."""
-    if len(series) != len(ids):
+def _as_ids(values: Iterable, name: str) -> list[Hashable]:
+    """Check that values can name groups; NumPy's scalars become the Python values that they stand for."""
+    ids = []
+    for place, value in enumerate(values):
+        group = _plain(value) if isinstance(value, np.generic) else value
+        if is_missing(group):
+            raise ValueError(f"{name}[{place}] is missing ({value!r}); drop the row or give it a group.")
+        if not _is_hashable(group):
+            raise ValueError(
+                f"{name}[{place}] is {value!r}, which cannot name a group (it is not hashable); "
+                "use numbers, strings or tuples."
+            )
+        ids.append(group)
+    return ids
+
+
+def _plain(value: np.generic) -> Any:
+    plain = value.item()
+    if isinstance(plain, int) and isinstance(value, np.datetime64):
+        return pd.Timestamp(value)
+    if isinstance(plain, int) and isinstance(value, np.timedelta64):
+        return pd.Timedelta(value)
+    return plain
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
         return False
-    labels = series.index.tolist()
-    if set(labels) != set(ids):
-        return True
-    # Only groups of one come here: the labels are the rows' and the groups' at the same time.
-    rows = row_index.tolist() if row_index is not None else list(range(len(ids)))
-    if labels == rows and labels != list(ids):
+    return True
+
+
+def _series_is_by_row(series: pd.Series, ids: Sequence[Hashable], row_labels: Sequence | None) -> bool:
+    """Tell a Series with one value a row from one with one value a group, by its index."""
+    labels = series.index.to_list()
+    if len(labels) != len(ids):
+        if set(ids).isdisjoint(labels):
+            raise ValueError(
+                f"y is a Series of {len(labels)} values whose index names no group, and there are {len(ids)} "
+                "rows; give one value for each row, or use the group ids as its index."
+            )
+        return False
+    rows = list(range(len(ids)) if row_labels is None else row_labels)
+    if set(labels) == set(ids):  # the labels name every group, and perhaps the rows at the same time
+        is_ambiguous = labels == rows and labels != list(ids)
+    else:
+        is_ambiguous = labels != rows and not set(ids).isdisjoint(labels)
+    if is_ambiguous:
         raise ValueError(
-            "y is a Series whose index could be the rows or the groups, and the two readings differ; "
+            "y is a Series whose index could name the rows or the groups, and the two readings differ; "
             "give y.to_dict() for one value a group, or y.to_numpy() for one value a row."
         )
-    return False
+    return set(labels) != set(ids)
 
 
-def _by_group(names: Sequence[Hashable], values: Sequence) -> Reports:
+def _by_group(names: Sequence, values: Sequence) -> Reports:
     by_group: Reports = {}
-    for name, value in zip(names, values, strict=True):
+    for name, value in zip(_as_ids(names, "the groups of y"), values, strict=True):
         if name in by_group and not _equal(by_group[name], value):
             raise ValueError(f"group {name!r} has two shares, {by_group[name]!r} and {value!r}; keep one.")
         by_group[name] = value
@@ -143,7 +185,9 @@ def _by_row(values: Sequence, ids: Sequence[Hashable]) -> Reports:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return (is_missing(one) and is_missing(other)) or one == other
+    if is_missing(one) or is_missing(other):
+        return is_missing(one) and is_missing(other)
+    return bool(np.all(one == other))
 
 
 def _require_same_groups(by_group: Reports, ids: Sequence[Hashable]) -> None:

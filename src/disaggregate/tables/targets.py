@@ -1,28 +1,24 @@
-"""The accepted forms of ``y``, read into groups with evidence or into plain labels."""
+"""The accepted forms of ``y`` that speak of groups, read into groups with evidence."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.groups.evidence import Evidence
 from disaggregate.groups.grouped import GroupedData, group_rows
-from disaggregate.groups.target import is_group_target
+from disaggregate.groups.shares import Confidence, evidence_of
+from disaggregate.groups.target import GroupRecord, is_group_target
 from disaggregate.tables.reports import (
-    as_list,
+    index_labels,
     is_dataframe,
-    is_missing,
     reports_by_group,
     row_groups,
     two_columns,
 )
-
-Confidence = float | Mapping[Hashable, float]
 
 
 def speaks_of_groups(y: Any, groups: Any) -> bool:
@@ -34,13 +30,13 @@ def speaks_of_groups(y: Any, groups: Any) -> bool:
     return groups is not None or is_group_target(y) or (is_dataframe(y) and len(y.columns) == 2)
 
 
-def read_group_target(
-    y: Any, groups: Any, n_rows: int, confidence: Confidence, row_index: Any = None
-) -> GroupedData:
+def read_group_target(X: Any, y: Any, groups: Any, n_rows: int, confidence: Any) -> GroupedData:
     """Read any form of ``y`` that speaks of groups.
 
     Parameters
     ----------
+    X : dataframe or array-like
+        The individuals; the index of a pandas dataframe tells a Series by row from a Series by group.
     y : mapping, Series, array-like, two-column dataframe or structured target
         What the groups reported.
     groups : array-like of shape (n_rows,) or None
@@ -49,76 +45,42 @@ def read_group_target(
         Number of rows of X.
     confidence : float, mapping or Series
         Confidence in plain shares, one for all or one a group.
-    row_index : pandas Index, optional
-        Labels of the rows of X.
     """
-    if isinstance(confidence, pd.Series):
-        confidence = confidence.to_dict()
+    chi = dict(confidence.items()) if hasattr(confidence, "items") else confidence
     if is_group_target(y):
-        return _read_structured(y, groups, n_rows, confidence)
+        return _read_records(y, groups, n_rows, chi)
     if groups is None:
-        groups, values = two_columns(y)
+        groups, y = two_columns(y)
         if len(groups) != n_rows:
             raise ValueError(f"y has {len(groups)} rows but X has {n_rows}; without groups= they must agree.")
-        y = values
     ids = row_groups(groups, n_rows)
-    reports = reports_by_group(y, ids, row_index)
-    return group_rows(ids, _evidence_by_group(reports, confidence))
+    reports = reports_by_group(y, ids, index_labels(X) or index_labels(groups))
+    return group_rows(ids, _evidence_by_group(reports, chi))
 
 
-def label_groups(labels: Sequence[int]) -> GroupedData:
-    """Make each labelled row a group of one: supervised learning is a special case."""
-    evidence: dict[Hashable, Evidence] = {row: Count(int(label)) for row, label in enumerate(labels)}
-    return group_rows(range(len(evidence)), evidence)
-
-
-def _read_structured(y: np.ndarray, groups: Any, n_rows: int, confidence: Confidence) -> GroupedData:
-    ids = row_groups(y["group"], n_rows)
+def _read_records(y: np.ndarray, groups: Any, n_rows: int, confidence: Confidence) -> GroupedData:
+    if y.shape != (n_rows,):
+        raise ValueError(f"y has {len(y)} records but X has {n_rows} rows; give one record for each row of X.")
+    ids = [record.group for record in y]
     if groups is not None and row_groups(groups, n_rows) != ids:
         raise ValueError("groups= disagrees with the groups inside y; pass only one of the two.")
-    _require_whole_groups(ids, y["group_size"].tolist())
-    own = dict(zip(ids, y["confidence"].tolist(), strict=True))
-    chosen = {group: _confidence_of(group, confidence) if np.isnan(chi) else chi for group, chi in own.items()}
-    reports = dict(zip(ids, as_list(y["report"], "y"), strict=True))
-    return group_rows(ids, _evidence_by_group(reports, chosen))
+    records = {record.group: record for record in y}
+    _require_whole_groups(records, Counter(ids))
+    chosen = {
+        group: confidence if known.confidence is None else known.confidence for group, known in records.items()
+    }
+    return group_rows(ids, {g: evidence_of(g, known.report, chosen[g]) for g, known in records.items()})
 
 
-def _require_whole_groups(ids: list[Hashable], sizes: list[int]) -> None:
-    present = Counter(ids)
-    for group, size in zip(ids, sizes, strict=True):
-        if present[group] != size:
+def _require_whole_groups(records: Mapping[Hashable, GroupRecord], present: Mapping[Hashable, int]) -> None:
+    for group, record in records.items():
+        if present[group] != record.group_size:
             raise ValueError(
-                f"group {group!r} has {size} members but {present[group]} came: a split has cut it in two, "
-                "and its share no longer describes the rows. Split by group, for instance with "
+                f"group {group!r} has {record.group_size} members but {present[group]} came: a split has cut it "
+                "in two, and its share no longer describes the rows. Split by group, for instance with "
                 "GroupKFold and groups=y['group']."
             )
 
 
 def _evidence_by_group(reports: Mapping[Hashable, Any], confidence: Confidence) -> dict[Hashable, Evidence]:
-    return {group: _as_evidence(group, report, confidence) for group, report in reports.items()}
-
-
-def _as_evidence(group: Hashable, report: Any, confidence: Confidence) -> Evidence:
-    if isinstance(report, Evidence):
-        return report
-    if is_missing(report):
-        raise ValueError(
-            f"the share of group {group!r} is missing ({report!r}); give one, or "
-            "disaggregate.evidence.Unknown() where nothing was reported."
-        )
-    if not isinstance(report, (Real, np.bool_)):
-        raise ValueError(
-            f"the share of group {group!r} must be a number from 0 to 1 or an evidence object, got {report!r}."
-        )
-    try:
-        return Fraction(float(report), _confidence_of(group, confidence))
-    except ValueError as error:
-        raise ValueError(f"group {group!r}: {error}") from error
-
-
-def _confidence_of(group: Hashable, confidence: Confidence) -> float:
-    if not isinstance(confidence, Mapping):
-        return confidence
-    if group not in confidence:
-        raise ValueError(f"confidence is given by group but not for group {group!r}; add it.")
-    return confidence[group]
+    return {group: evidence_of(group, report, confidence) for group, report in reports.items()}

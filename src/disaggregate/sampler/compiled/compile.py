@@ -16,3 +16,6 @@ part = numba.njit(**_HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 summing_part = numba.njit(
     **_HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
 )
+
+# For parts with one caller: they become part of it before anything is compiled, which is sooner again.
+inlined_part = numba.njit(**_HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")

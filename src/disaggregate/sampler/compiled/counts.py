@@ -12,7 +12,7 @@ from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
 
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
-_SAFE_TOTAL = 1e-200
+SAFE_TOTAL = 1e-200
 
 
 @part
@@ -54,7 +54,7 @@ def log_count_table(fitted, log_positive, table):
 @part
 def log_add(x, y):
     high = max(x, y)
-    return high + math.log1p(math.exp(min(x, y) - high))
+    return high if high == -np.inf else high + math.log1p(math.exp(min(x, y) - high))
 
 
 @part
@@ -65,7 +65,7 @@ def draw_labels(fitted, likelihood, log_likelihood, labels, positive, table, rng
     total = 0.0
     for c in range(n + 1):
         total += table[last + c] * likelihood[c]
-    if total < _SAFE_TOTAL:
+    if total < SAFE_TOTAL:
         draw_labels_by_logarithms(fitted, log_likelihood, labels, positive, table, rng)
         return
     goal = rng.random() * total
@@ -117,21 +117,40 @@ def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, tabl
 
 
 @part
-def log_evidence_given_fitted(fitted, likelihood, log_likelihood, positive, table):
+def log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix):
+    """Only the last row of the table is needed, so one vector serves."""
     n = fitted.size
-    last = n * (n + 1)
-    count_table(fitted, positive, table)
+    prefix[0] = 1.0
+    for i in range(n):
+        small = tail(abs(fitted[i]))
+        p = 1.0 - small if fitted[i] > 0.0 else small
+        q = small if fitted[i] > 0.0 else 1.0 - small
+        prefix[i + 1] = prefix[i] * p
+        for c in range(i, 0, -1):
+            prefix[c] = prefix[c] * q + prefix[c - 1] * p
+        prefix[0] *= q
     total = 0.0
-    for c in range(n + 1):
-        total += table[last + c] * likelihood[c]
-    largest = log_likelihood.max()
-    if total >= _SAFE_TOTAL:
-        return math.log(total) + largest
-    log_count_table(fitted, positive, table)
     largest = -np.inf
     for c in range(n + 1):
-        largest = max(largest, table[last + c] + log_likelihood[c])
-    total = 0.0
+        total += prefix[c] * likelihood[c]
+        largest = max(largest, log_likelihood[c])
+    if total >= SAFE_TOTAL:
+        return math.log(total) + largest
+    return log_evidence_by_logarithms(fitted, log_likelihood, prefix)
+
+
+@part
+def log_evidence_by_logarithms(fitted, log_likelihood, prefix):
+    n = fitted.size
+    prefix[0] = 0.0
+    for i in range(n):
+        log_p = log_normal_cdf(fitted[i])
+        log_q = log_normal_cdf(-fitted[i])
+        prefix[i + 1] = prefix[i] + log_p
+        for c in range(i, 0, -1):
+            prefix[c] = log_add(prefix[c] + log_q, prefix[c - 1] + log_p)
+        prefix[0] += log_q
+    total = -np.inf
     for c in range(n + 1):
-        total += math.exp(table[last + c] + log_likelihood[c] - largest)
-    return largest + math.log(total)
+        total = log_add(total, prefix[c] + log_likelihood[c])
+    return total

@@ -12,8 +12,7 @@ def evidence_by_draw(fitted, offsets, likelihood, log_likelihood):
     """Log likelihood of each group's evidence in each draw; ``fitted`` has a row a draw."""
     n_groups = offsets.size - 1
     largest = largest_group(offsets)
-    positive = np.empty(largest)
-    table = np.empty((largest + 1) * (largest + 1))
+    prefix = np.empty(largest + 1)
     result = np.empty((fitted.shape[0], n_groups))
     for draw in range(fitted.shape[0]):
         for group in range(n_groups):
@@ -23,7 +22,6 @@ def evidence_by_draw(fitted, offsets, likelihood, log_likelihood):
                 fitted[draw, start:stop],
                 likelihood[start + group : stop + group + 1],
                 log_likelihood[start + group : stop + group + 1],
-                positive,
-                table,
+                prefix,
             )
     return result

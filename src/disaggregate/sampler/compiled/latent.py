@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.counts import draw_labels
 from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.compiled.products import copy
 from disaggregate.sampler.model import BLOCK, WHOLE_GROUP
 
 
-@part
+@inlined_part
 def draw_scores_exactly(problem, prior, state, rng):
     largest = largest_group(problem.offsets)
     piece = min(largest, WHOLE_GROUP)
@@ -41,7 +41,7 @@ def draw_scores_exactly(problem, prior, state, rng):
         draw_scores_given_labels(state, start, labels[:n], rng)
 
 
-@part
+@inlined_part
 def walk_scores(problem, prior, state, rng):
     largest = largest_group(problem.offsets)
     labels = np.empty(largest, dtype=np.int64)
@@ -67,7 +67,7 @@ def largest_group(offsets):
     return largest
 
 
-@part
+@inlined_part
 def draw_labels_in_blocks(problem, group, state, labels, positive, table, rng):
     start = problem.offsets[group]
     n = problem.offsets[group + 1] - start
@@ -111,7 +111,7 @@ def draw_scores_given_labels(state, start, labels, rng):
         state.scores[start + i] = sign * draw_positive_normal(sign * state.fitted[start + i], rng)
 
 
-@part
+@inlined_part
 def walk_group(problem, group, state, proposed, rng):
     start = problem.offsets[group]
     n = problem.offsets[group + 1] - start

@@ -1,12 +1,12 @@
 """Compiled twin of ``sampler.products``."""
 
-from disaggregate.sampler.compiled.compile import part, summing_part
+from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
 
 # Rows of f are worked on in pieces that stay in the cache while the active columns are added.
 _PIECE = 1024
 
 
-@part
+@inlined_part
 def gather_products(problem, prior, state, rng):
     n_selectable = problem.gram.shape[0] - problem.n_fixed
     for i in range(state.candidates.size):
@@ -20,12 +20,17 @@ def gather_products(problem, prior, state, rng):
 
 @part
 def fit_rows(problem, prior, state, rng):
-    n = state.fitted.size
-    for start in range(0, n, _PIECE):
-        stop = min(start + _PIECE, n)
-        state.fitted[start:stop] = 0.0
-        for i in range(state.size[0]):
-            add_multiple(state.fitted[start:stop], state.weights[i], problem.psi[state.active[i], start:stop])
+    fit_columns(problem.psi, state.active, state.weights[: state.size[0]], state.fitted)
+
+
+@part
+def fit_columns(psi, active, weights, fitted):
+    """Fill f = Psi_g beta."""
+    for start in range(0, fitted.size, _PIECE):
+        stop = min(start + _PIECE, fitted.size)
+        fitted[start:stop] = 0.0
+        for i in range(weights.size):
+            add_multiple(fitted[start:stop], weights[i], psi[active[i], start:stop])
 
 
 @summing_part
@@ -47,6 +52,14 @@ def copy(target, source):
 def add_multiple(target, factor, column):
     for i in range(target.size):
         target[i] += factor * column[i]
+
+
+@part
+def unwhiten(factor, size, weights):
+    """Turn whitened weights L'beta into beta, in place: from the last to the first, a row of L at a time."""
+    for i in range(size - 1, -1, -1):
+        weights[i] /= factor[i, i]
+        add_multiple(weights[:i], -weights[i], factor[i, :i])
 
 
 @part

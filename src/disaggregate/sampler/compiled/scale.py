@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 from disaggregate.sampler.scale import WIDTH
 
 
-@part
+@inlined_part
 def draw_scale(problem, prior, state, rng):
     size = state.size[0]
     squares = 0.0
@@ -17,29 +17,31 @@ def draw_scale(problem, prior, state, rng):
         whitened_weight = 0.0
         for j in range(i, size):
             whitened_weight += state.factor[j, i] * state.weights[j]
-        squares += whitened_weight**2
+        squares += whitened_weight**2 / problem.spread[state.active[i]]
     precision = rng.standard_gamma(0.5 * (prior.mu + size)) / (0.5 * (prior.nu + squares))
     if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
         state.scale[0] = 1.0 / precision
 
 
-@part
+@inlined_part
 def slice_scale(problem, prior, state, rng):
     size = state.size[0]
-    explained = 0.0
+    explained = np.empty(size)
+    spread = np.empty(size)
     for i in range(size):
-        explained += state.whitened[i] ** 2
+        explained[i] = state.whitened[i] ** 2
+        spread[i] = problem.spread[state.active[i]]
     present = math.log(state.scale[0])
-    level = log_scale_density(present, prior, size, explained) - rng.standard_exponential()
+    level = log_scale_density(present, prior, spread, explained) - rng.standard_exponential()
     low = present - WIDTH * rng.random()
     high = low + WIDTH
-    while log_scale_density(low, prior, size, explained) > level:
+    while log_scale_density(low, prior, spread, explained) > level:
         low -= WIDTH
-    while log_scale_density(high, prior, size, explained) > level:
+    while log_scale_density(high, prior, spread, explained) > level:
         high += WIDTH
     while True:
         proposed = low + (high - low) * rng.random()
-        if log_scale_density(proposed, prior, size, explained) >= level:
+        if log_scale_density(proposed, prior, spread, explained) >= level:
             break
         if proposed < present:
             low = proposed
@@ -49,13 +51,12 @@ def slice_scale(problem, prior, state, rng):
 
 
 @part
-def log_scale_density(log_scale, prior, size, explained):
+def log_scale_density(log_scale, prior, spread, explained):
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -np.inf
     scale = math.exp(log_scale)
-    return (
-        -0.5 * prior.mu * log_scale
-        - 0.5 * prior.nu / scale
-        - 0.5 * size * math.log1p(scale)
-        + 0.5 * explained * scale / (1.0 + scale)
-    )
+    value = -0.5 * prior.mu * log_scale - 0.5 * prior.nu / scale
+    for i in range(spread.size):
+        variance = scale * spread[i]
+        value += 0.5 * (explained[i] * variance / (1.0 + variance) - math.log1p(variance))
+    return value

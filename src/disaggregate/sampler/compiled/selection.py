@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.compile import part, summing_part
+from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
 from disaggregate.sampler.compiled.products import copy, dot
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 
 
-@part
+@inlined_part
 def select_kernels(problem, prior, state, rng):
     scratch = np.empty(state.active.size)
     for proposal in range(state.candidates.size):
@@ -30,7 +30,7 @@ def log_acceptance(problem, prior, scale, n_active, gain):
     )
 
 
-@part
+@inlined_part
 def propose_birth(problem, prior, state, proposal, row, rng):
     size = state.size[0]
     column = state.candidates[proposal]
@@ -43,12 +43,19 @@ def propose_birth(problem, prior, state, proposal, row, rng):
     outside = state.candidate_products[proposal] - dot(row[:size], state.whitened[:size])
     gain = outside * outside / square
     if -rng.standard_exponential() < log_acceptance(problem, prior, state.scale[0], size - problem.n_fixed, gain):
-        state.active[size] = column
-        state.products[size] = state.candidate_products[proposal]
-        copy(state.factor[size, :size], row)
-        state.factor[size, size] = math.sqrt(square)
-        state.whitened[size] = outside / math.sqrt(square)
-        state.size[0] = size + 1
+        append_column(state, column, state.candidate_products[proposal], row, square)
+
+
+@part
+def append_column(state, column, product, row, square):
+    """Make a column the last active one; ``row`` and ``square`` are its parts inside and outside the span."""
+    size = state.size[0]
+    state.active[size] = column
+    state.products[size] = product
+    copy(state.factor[size, :size], row)
+    state.factor[size, size] = math.sqrt(square)
+    state.whitened[size] = (product - dot(row[:size], state.whitened[:size])) / state.factor[size, size]
+    state.size[0] = size + 1
 
 
 @summing_part
@@ -78,7 +85,7 @@ def inverse_column(factor, place, size, solution):
     return square
 
 
-@part
+@inlined_part
 def propose_death(problem, prior, state, solution, rng):
     size = state.size[0]
     n_active = size - problem.n_fixed

@@ -1,8 +1,11 @@
 """Compiled twin of ``sampler.sweep``, and many sweeps in one call."""
 
-from disaggregate.sampler.compiled.compile import kernel, part
+from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
+from disaggregate.sampler.compiled.expansion import expand_scores, slice_fit_scale
+from disaggregate.sampler.compiled.hamiltonian import move_weights
 from disaggregate.sampler.compiled.latent import draw_scores_exactly, walk_scores
 from disaggregate.sampler.compiled.products import copy, fit_rows, gather_products, refresh_factor
+from disaggregate.sampler.compiled.relocation import relocate_kernels
 from disaggregate.sampler.compiled.scale import draw_scale, slice_scale
 from disaggregate.sampler.compiled.selection import select_kernels
 from disaggregate.sampler.compiled.weights import draw_weights
@@ -11,20 +14,24 @@ from disaggregate.sampler.compiled.weights import draw_weights
 _SWEEPS_A_FACTOR = 50
 
 
-@part
+@inlined_part
 def exact_sweep(problem, prior, state, rng):
     if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
         refresh_factor(problem, state)
     gather_products(problem, prior, state, rng)
+    expand_scores(problem, prior, state, rng)
     select_kernels(problem, prior, state, rng)
     slice_scale(problem, prior, state, rng)
     draw_weights(problem, prior, state, rng)
     fit_rows(problem, prior, state, rng)
+    relocate_kernels(problem, prior, state, rng)
+    move_weights(problem, prior, state, rng)
+    slice_fit_scale(problem, prior, state, rng)
     draw_scores_exactly(problem, prior, state, rng)
     state.sweep[0] += 1
 
 
-@part
+@inlined_part
 def published_sweep(problem, prior, state, rng):
     if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
         refresh_factor(problem, state)
@@ -69,12 +76,12 @@ def draws_kept(state, n_burn, thin):
     return max(0, state.sweep[0] - n_burn) // thin
 
 
-@part
+@inlined_part
 def may_outgrow(problem, state):
     return state.active.size < min(problem.gram.shape[0], state.size[0] + state.candidates.size)
 
 
-@part
+@inlined_part
 def record_draw(problem, state, n_burn, thin, record, first):
     """Write the draw down if the sweep just done is a kept one."""
     after_burn = state.sweep[0] - n_burn

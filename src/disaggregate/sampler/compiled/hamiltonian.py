@@ -1,0 +1,77 @@
+"""Compiled twin of ``sampler.hamiltonian``."""
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.compiled.collapsed import collapsed_gradient
+from disaggregate.sampler.compiled.compile import inlined_part, part
+from disaggregate.sampler.compiled.products import copy, dot, fit_columns, unwhiten
+from disaggregate.sampler.hamiltonian import JITTER, MOST_STEPS, STEP
+
+
+@inlined_part
+def move_weights(problem, prior, state, rng):
+    size = state.size[0]
+    if size == 0:
+        return
+    precision = np.empty(size)
+    position = np.empty(size)
+    momentum = np.empty(size)
+    for i in range(size):
+        precision[i] = 1.0 / (state.scale[0] * problem.spread[state.active[i]])
+        momentum[i] = math.sqrt(1.0 + precision[i]) * rng.standard_normal()
+    whiten(state, position)
+    step = STEP * (1.0 + JITTER * (2.0 * rng.random() - 1.0))
+    n_steps = 1 + int(MOST_STEPS * rng.random())
+    weights = np.empty(size)
+    fitted = np.empty(state.fitted.size)
+    gradient = np.empty(state.fitted.size)
+    force = np.empty(size)
+    energy = energy_and_force(problem, state, precision, position, weights, fitted, gradient, force)
+    before = energy + kinetic(momentum, precision)
+    for _ in range(n_steps):
+        for i in range(size):
+            momentum[i] += 0.5 * step * force[i]
+            position[i] += step * momentum[i] / (1.0 + precision[i])
+        energy = energy_and_force(problem, state, precision, position, weights, fitted, gradient, force)
+        for i in range(size):
+            momentum[i] += 0.5 * step * force[i]
+    after = energy + kinetic(momentum, precision)
+    if -rng.standard_exponential() < before - after and math.isfinite(after):
+        copy(state.weights[:size], weights)
+        copy(state.fitted, fitted)
+
+
+@part
+def whiten(state, position):
+    """Fill L'beta."""
+    for i in range(position.size):
+        position[i] = 0.0
+        for j in range(i, position.size):
+            position[i] += state.factor[j, i] * state.weights[j]
+
+
+@part
+def kinetic(momentum, precision):
+    total = 0.0
+    for i in range(momentum.size):
+        total += 0.5 * momentum[i] ** 2 / (1.0 + precision[i])
+    return total
+
+
+@inlined_part
+def energy_and_force(problem, state, precision, position, weights, fitted, gradient, force):
+    """Fill beta, f, the gradient in f and the force on the whitened weights; return the energy."""
+    size = position.size
+    copy(weights, position)
+    unwhiten(state.factor, size, weights)
+    fit_columns(problem.psi, state.active, weights, fitted)
+    energy = -collapsed_gradient(problem, state, fitted, gradient)
+    for i in range(size):
+        known = dot(state.factor[i, :i], force[:i])
+        force[i] = (dot(problem.psi[state.active[i]], gradient) - known) / state.factor[i, i]
+    for i in range(size):
+        energy += 0.5 * precision[i] * position[i] ** 2
+        force[i] -= precision[i] * position[i]
+    return energy

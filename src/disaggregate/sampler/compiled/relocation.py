@@ -1,0 +1,79 @@
+"""Compiled twin of ``sampler.relocation``."""
+
+import numpy as np
+
+from disaggregate.sampler.compiled.collapsed import collapsed_gradient
+from disaggregate.sampler.compiled.compile import inlined_part, part
+from disaggregate.sampler.compiled.hamiltonian import whiten
+from disaggregate.sampler.compiled.products import copy, dot, fit_columns, unwhiten
+from disaggregate.sampler.compiled.selection import append_column, factor_row, remove
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
+from disaggregate.sampler.relocation import RELOCATIONS
+
+
+@inlined_part
+def relocate_kernels(problem, prior, state, rng):
+    row = np.empty(state.active.size)
+    position = np.empty(state.active.size)
+    fitted = np.empty(state.fitted.size)
+    gradient = np.empty(state.fitted.size)
+    for _ in range(RELOCATIONS):
+        n_active = state.size[0] - problem.n_fixed
+        if n_active == 0:
+            return
+        place = problem.n_fixed + int(rng.random() * n_active)
+        slot = int(rng.random() * problem.neighbours.shape[1])
+        newcomer = problem.neighbours[state.active[place], slot]
+        make_last(problem, state, place, row)
+        if newcomer >= 0 and not is_active(state, newcomer):
+            propose(problem, state, newcomer, row, position, fitted, gradient, rng)
+
+
+@part
+def is_active(state, column):
+    found = False
+    for i in range(state.size[0]):
+        found |= state.active[i] == column
+    return found
+
+
+@inlined_part
+def make_last(problem, state, place, row):
+    column = state.active[place]
+    product = state.products[place]
+    weight = state.weights[place]
+    last = state.size[0] - 1
+    for i in range(place, last):
+        state.weights[i] = state.weights[i + 1]
+    remove(state, place)
+    square = problem.gram[column, column] - factor_row(state.factor, problem.gram[column], state.active, last, row)
+    append_column(state, column, product, row, square)
+    state.weights[last] = weight
+
+
+@inlined_part
+def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
+    size = state.size[0]
+    last = size - 1
+    own = problem.gram[newcomer, newcomer]
+    square = own - factor_row(state.factor, problem.gram[newcomer], state.active, last, row)
+    if square <= COLLINEARITY_TOLERANCE * own:
+        return
+    column = state.active[last]
+    if state.factor[last, last] ** 2 <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+        return
+    before = collapsed_gradient(problem, state, state.fitted, gradient)
+    whiten(state, position[:size])
+    product = state.products[last]
+    old_row = state.factor[last, :size].copy()
+    state.size[0] = last
+    append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, square)
+    unwhiten(state.factor, size, position)
+    fit_columns(problem.psi, state.active, position[:size], fitted)
+    after = collapsed_gradient(problem, state, fitted, gradient)
+    if -rng.standard_exponential() < after - before:
+        copy(state.weights[:size], position)
+        copy(state.fitted, fitted)
+    else:
+        state.size[0] = last
+        append_column(state, column, product, old_row, old_row[last] ** 2)

@@ -1,0 +1,52 @@
+"""Scale moves that carry the latent scores or the fit along with delta2."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior, Problem, State
+from disaggregate.sampler.scale import slice_step
+
+SHIFT_WIDTH = 0.5
+
+
+def expand_scores(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """Multiply Z by a common factor drawn from its conditional, the weights integrated out.
+
+    Z given gamma and delta2 has density exp(-(Z'Z - sum of s Z'P_g Z)/2) times the evidence, which only sees
+    signs; along g Z the square of g is therefore Gamma(N/2, rate (Z'Z - sum of s Z'P_g Z)/2).
+    """
+    size = state.size[0]
+    variance = state.scale[0] * problem.spread[state.active[:size]]
+    explained = np.sum(variance / (1.0 + variance) * state.whitened[:size] ** 2)
+    rate = 0.5 * max(state.scores @ state.scores - explained, 1e-300)
+    factor = math.sqrt(rng.standard_gamma(0.5 * len(state.scores)) / rate)
+    for scaled in (state.scores, state.products, state.whitened, state.candidate_products):
+        scaled *= factor
+
+
+def slice_fit_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """Multiply f by e^r and delta2 by e^2r, with r drawn by slice sampling, labels and scores summed out.
+
+    The weights keep their prior density along this line, so only the prior of delta2 and the likelihood of
+    the evidence matter. The scores must be drawn anew afterwards.
+    """
+    size = state.size[0]
+    if size == 0:
+        return
+    present = math.log(state.scale[0])
+
+    def log_density(shift: float) -> float:
+        log_scale = present + 2.0 * shift
+        if abs(log_scale) > LOG_SCALE_BOUND:
+            return -math.inf
+        log_likelihood, _ = collapsed_gradient(problem, state, math.exp(shift) * state.fitted)
+        return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood
+
+    shift = slice_step(log_density, 0.0, SHIFT_WIDTH, rng)
+    state.scale[0] = math.exp(present + 2.0 * shift)
+    state.weights[:size] *= math.exp(shift)
+    state.fitted[:] *= math.exp(shift)

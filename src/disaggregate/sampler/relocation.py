@@ -1,0 +1,64 @@
+"""Moving an active kernel to a neighbouring centre, labels and scores summed out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, Problem, State
+from disaggregate.sampler.products import fit_rows, refresh_factor
+from disaggregate.sampler.selection import outside_span
+
+RELOCATIONS = 4
+
+
+def relocate_kernels(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    """Propose, a few times, to put a kernel in the place of an active one that it resembles.
+
+    The kernel is made the last of the active ones and its whitened weight is kept. The prior of whitened
+    weights does not depend on the kernels, and mutual neighbours propose each other equally often, so the
+    acceptance ratio is the ratio of the likelihoods alone. The scores must be drawn anew afterwards.
+    """
+    for _ in range(RELOCATIONS):
+        n_active = int(state.size[0]) - problem.n_fixed
+        if n_active == 0:
+            return
+        place = problem.n_fixed + int(rng.random() * n_active)
+        slot = int(rng.random() * problem.neighbours.shape[1])
+        newcomer = int(problem.neighbours[state.active[place], slot])
+        _make_last(problem, state, place)
+        if newcomer >= 0 and newcomer not in state.active[: state.size[0]]:
+            _propose(problem, prior, state, newcomer, rng)
+
+
+def _make_last(problem: Problem, state: State, place: int) -> None:
+    size = state.size[0]
+    for values in (state.active, state.products, state.weights):
+        values[place:size] = np.roll(values[place:size], -1)
+    refresh_factor(problem, state)
+
+
+def _propose(problem: Problem, prior: Prior, state: State, newcomer: int, rng: np.random.Generator) -> None:
+    last = state.size[0] - 1
+    others = state.active[:last]
+    own = problem.gram[newcomer, newcomer]
+    if outside_span(problem.gram, others, state.products[:last], newcomer, 0.0)[0] <= COLLINEARITY_TOLERANCE * own:
+        return
+    column = state.active[last]
+    if (
+        outside_span(problem.gram, others, state.products[:last], column, 0.0)[0]
+        <= COLLINEARITY_TOLERANCE * problem.gram[column, column]
+    ):
+        return
+    before, _ = collapsed_gradient(problem, state, state.fitted)
+    kept = State(*(array.copy() for array in state))
+    whitened_weights = state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1]
+    state.active[last] = newcomer
+    state.products[last] = problem.psi[newcomer] @ state.scores
+    refresh_factor(problem, state)
+    state.weights[: last + 1] = np.linalg.solve(state.factor[: last + 1, : last + 1].T, whitened_weights)
+    fit_rows(problem, prior, state, rng)
+    after, _ = collapsed_gradient(problem, state, state.fitted)
+    if not -rng.standard_exponential() < after - before:
+        for array, old in zip(state, kept, strict=True):
+            array[...] = old

@@ -1,0 +1,63 @@
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from disaggregate.basis import choose_centers
+
+X = np.random.default_rng(3).normal(size=(20, 2))
+
+
+def choose(centers, seed=0):
+    return choose_centers(X, centers, np.random.default_rng(seed))
+
+
+def test_all_are_the_individuals():
+    assert_array_equal(choose("all"), X)
+
+
+@pytest.mark.parametrize("number", [1, 5, 19, np.int64(5)])
+def test_a_number_is_so_many_different_individuals(number):
+    landmarks = choose(number)
+    assert landmarks.shape == (number, 2)
+    rows = [np.flatnonzero((point == X).all(axis=1)).tolist() for point in landmarks]
+    assert all(len(row) == 1 for row in rows)
+    assert rows == sorted(rows)
+    assert len({row[0] for row in rows}) == number
+
+
+def test_landmarks_depend_on_the_seed_alone():
+    assert_array_equal(choose(5, seed=1), choose(5, seed=1))
+    assert not np.array_equal(choose(5, seed=1), choose(5, seed=2))
+
+
+@pytest.mark.parametrize("number", [20, 1000])
+def test_more_than_there_are_is_all(number):
+    assert_array_equal(choose(number), X)
+
+
+@pytest.mark.parametrize("points", [[[1, 2]], np.arange(6).reshape(3, 2), pd.DataFrame({"a": [1], "b": [2]})])
+def test_given_points_are_taken(points):
+    assert_array_equal(choose(points), np.asarray(points, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("centers", "message"),
+    [
+        ("some", "centers must be \"all\", a number or an array of points, got 'some'"),
+        (0, "centers must be 1 or more, got 0"),
+        (-3, "centers must be 1 or more, got -3"),
+        (None, r"centers as an array must have shape \(n_centers, 2\)"),
+        (True, r"centers as an array must have shape"),
+        (2.5, r"centers as an array must have shape"),
+        ([1.0, 2.0], r"one column for each feature of X; got \(2,\)"),
+        ([[1.0, 2.0, 3.0]], r"one column for each feature of X; got \(1, 3\)"),
+        (np.empty((0, 2)), r"got \(0, 2\)"),
+        ([[1.0, np.nan]], "centers contains NaN or infinite values"),
+        ([["a", "b"]], "centers must be .* could not convert string"),
+        ([[1.0, 2.0], [3.0]], "centers must be .* inhomogeneous"),
+    ],
+)
+def test_bad_centers_are_refused(centers, message):
+    with pytest.raises(ValueError, match=message):
+        choose(centers)

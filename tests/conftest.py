@@ -1,0 +1,35 @@
+import hashlib
+import os
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def _code_hash(folder: Path) -> str:
+    code = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        code.update(file.name.encode() + file.read_bytes())
+    return code.hexdigest()[:16]
+
+
+# numba's cache does not notice that a function in another file has changed, so a test could run stale code.
+# One folder for each state of the code cannot be stale. This must come before anything imports numba.
+os.environ.setdefault(
+    "NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _code_hash(ROOT / "src" / "disaggregate" / "sampler"))
+)
+
+
+@pytest.fixture
+def seed(request):
+    """A seed that is this test's own and never changes."""
+    return zlib.crc32(request.node.name.encode())
+
+
+@pytest.fixture
+def rng(seed: int) -> np.random.Generator:
+    """A generator seeded by the test's own name."""
+    return np.random.default_rng(seed)

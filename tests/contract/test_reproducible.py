@@ -1,0 +1,107 @@
+"""The same seed gives the same bits, wherever and however the chains run."""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from tests.contract.small import GROUPS, SHARES, small_features, small_model
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+X = small_features()
+LATENT = pytest.mark.parametrize("latent", ["exact", "metropolis"])
+
+
+def fit(**settings):
+    return small_model(**settings).fit(X, SHARES, groups=GROUPS)
+
+
+def assert_same_draws(one, other):
+    assert_array_equal(one.posterior_.delta2, other.posterior_.delta2)
+    assert_array_equal(one.posterior_.n_active, other.posterior_.n_active)
+    assert_array_equal(one.posterior_.weights.toarray(), other.posterior_.weights.toarray())
+    assert_array_equal(one.label_proba_, other.label_proba_)
+    assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    assert one.group_table().equals(other.group_table())
+    assert one.diagnostics_.verdict == other.diagnostics_.verdict
+
+
+@LATENT
+@pytest.mark.parametrize("n_jobs", [2, 4, -1, None])
+def test_draws_do_not_depend_on_the_number_of_threads(n_jobs, latent):
+    assert_same_draws(fit(latent=latent, n_chains=3, n_jobs=n_jobs), fit(latent=latent, n_chains=3, n_jobs=1))
+
+
+@LATENT
+def test_draws_do_not_depend_on_a_pool_of_threads(latent):
+    with ThreadPoolExecutor(2) as pool:
+        assert_same_draws(fit(latent=latent, executor=pool), fit(latent=latent))
+
+
+def test_draws_do_not_depend_on_a_pool_of_processes():
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for latent in ("exact", "metropolis"):
+            assert_same_draws(fit(latent=latent, executor=pool), fit(latent=latent))
+
+
+def test_progress_changes_nothing(capsys):
+    assert_same_draws(fit(progress=True), fit())
+    assert "140/140 sweeps" in capsys.readouterr().err
+
+
+@LATENT
+def test_a_chain_does_not_depend_on_how_many_others_there_are(latent):
+    few, many = fit(latent=latent, n_chains=1), fit(latent=latent, n_chains=3)
+    assert_array_equal(many.posterior_.delta2[:1], few.posterior_.delta2)
+    assert_array_equal(many.predict_draws(X)[:1], few.predict_draws(X))
+    assert not np.array_equal(many.posterior_.delta2[0], many.posterior_.delta2[1])
+
+
+@LATENT
+@pytest.mark.parametrize(("n_burn", "thin"), [(0, 1), (20, 1), (0, 2), (21, 3), (101, 7)])
+def test_burn_in_and_thinning_do_not_change_the_draws_that_remain(n_burn, thin, latent):
+    every = fit(latent=latent, n_burn=0, n_draws=180)
+    some = fit(latent=latent, n_burn=n_burn, thin=thin, n_draws=11)
+    kept = slice(n_burn + thin - 1, n_burn + 11 * thin, thin)
+    assert_array_equal(some.posterior_.delta2, every.posterior_.delta2[:, kept])
+    assert_array_equal(some.posterior_.n_active, every.posterior_.n_active[:, kept])
+    # Which kernels were ever active differs, and with it the order in which a product is summed.
+    np.testing.assert_allclose(some.predict_draws(X), every.predict_draws(X)[:, kept], rtol=1e-9, atol=1e-300)
+
+
+def test_a_second_fit_starts_anew():
+    model = fit()
+    first = model.label_proba_
+    assert_array_equal(model.fit(X, SHARES, groups=GROUPS).label_proba_, first)
+
+
+def test_different_seeds_differ():
+    assert not np.array_equal(fit(random_state=0).posterior_.delta2, fit(random_state=1).posterior_.delta2)
+    assert not np.array_equal(fit(random_state=None).posterior_.delta2, fit(random_state=None).posterior_.delta2)
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState, np.int64])
+def test_seeds_of_every_kind(make, seed):
+    seed %= 2**31
+    assert_same_draws(fit(random_state=make(seed)), fit(random_state=make(seed)))
+    assert not np.array_equal(
+        fit(random_state=make(seed)).posterior_.delta2, fit(random_state=make(seed + 1)).posterior_.delta2
+    )
+
+
+def test_a_generator_moves_on_between_fits():
+    generator = np.random.default_rng(0)
+    assert not np.array_equal(
+        fit(random_state=generator).posterior_.delta2, fit(random_state=generator).posterior_.delta2
+    )
+
+
+def test_landmarks_follow_the_seed():
+    assert_array_equal(
+        fit(centers=5).posterior_.basis.centers, fit(centers=5, n_chains=1).posterior_.basis.centers
+    )
+    one, other = (fit(centers=5, random_state=seed).posterior_.basis.centers for seed in (0, 1))
+    assert not np.array_equal(one, other)

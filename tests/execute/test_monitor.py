@@ -1,0 +1,38 @@
+import threading
+
+import pytest
+
+from disaggregate.execute.monitor import Interrupted, Monitor
+
+
+def sweeps_counted(monitor):
+    (task,) = monitor._bar.tasks
+    return task.completed
+
+
+def test_sweeps_of_all_threads_are_counted():
+    with Monitor(400, show=False) as monitor:
+        threads = [threading.Thread(target=lambda: [monitor.on_sweeps(5) for _ in range(20)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sweeps_counted(monitor) == 400
+
+
+def test_stop_interrupts_the_next_report():
+    with Monitor(10, show=False) as monitor:
+        monitor.on_sweeps(4)
+        monitor.stop()
+        with pytest.raises(Interrupted):
+            monitor.on_sweeps(4)
+        assert sweeps_counted(monitor) == 4
+
+
+@pytest.mark.parametrize("show", [False, True])
+def test_bar_is_drawn_on_standard_error_when_asked_for(show, capsys):
+    with Monitor(10, show=show) as monitor:
+        monitor.on_sweeps(10)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("10/10" in err) == show

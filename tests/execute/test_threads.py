@@ -1,0 +1,76 @@
+import threading
+
+import joblib
+import pytest
+
+from disaggregate.execute import Threads
+
+PATIENCE = 30.0  # seconds until a test that hangs gives up; a sound one never waits
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n_threads"),
+    [(1, 1), (3, 3), (None, joblib.cpu_count()), (-1, joblib.cpu_count()), (-1000, 1)],
+)
+def test_number_of_threads(n_jobs, n_threads):
+    assert Threads(n_jobs).n_threads == n_threads
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.5, 2.0, "2", "all", True, [1]])
+def test_bad_n_jobs_are_refused(n_jobs):
+    with pytest.raises(ValueError, match=r"n_jobs must be None, -1 or a whole number of threads, got "):
+        Threads(n_jobs)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_results_keep_the_order_of_the_items(n_jobs):
+    assert Threads(n_jobs).map(lambda k: k * k, range(20)) == [k * k for k in range(20)]
+
+
+def test_order_is_kept_when_the_first_finishes_last():
+    second_is_done = threading.Event()
+
+    def work(k):
+        if k == 0:
+            assert second_is_done.wait(PATIENCE)
+        else:
+            second_is_done.set()
+        return k
+
+    assert Threads(2).map(work, [0, 1]) == [0, 1]
+
+
+def test_no_items_no_results():
+    assert Threads(2).map(str, []) == []
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_failure_stops_the_others_and_propagates(failing):
+    """The failure is seen at once, whichever task it is in, and is what the caller gets."""
+    other_runs, told = threading.Event(), threading.Event()
+    stopped = []
+
+    def work(k):
+        if k == failing:
+            assert other_runs.wait(PATIENCE)
+            raise KeyError("first")
+        other_runs.set()
+        assert told.wait(PATIENCE)
+        stopped.append(k)
+        raise RuntimeError("second")
+
+    with pytest.raises(KeyError, match="first"):
+        Threads(2, on_failure=told.set).map(work, [0, 1])
+    assert stopped == [1 - failing]
+
+
+def test_tasks_that_wait_for_a_thread_are_cancelled():
+    begun = []
+
+    def work(k):
+        begun.append(k)
+        raise ValueError("at once")
+
+    with pytest.raises(ValueError, match="at once"):
+        Threads(1).map(work, range(1000))
+    assert len(begun) < 1000

@@ -1,0 +1,294 @@
+import math
+from dataclasses import FrozenInstanceError, fields
+from decimal import Decimal
+from fractions import Fraction as Rational
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.integrate import quad
+
+from disaggregate.groups.evidence import (
+    AtLeast,
+    AtMost,
+    Between,
+    Count,
+    Fraction,
+    NoisyCount,
+    Population,
+    Survey,
+    Unknown,
+)
+
+SIZES = [1, 2, 7, 40]
+NAN, INF = math.nan, math.inf
+
+
+# ---- the paper's Beta ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("confidence", [0.0, 0.5, 5.0, 1000.0, 1e5])
+@pytest.mark.parametrize("share", [0.01, 0.25, 0.5, 0.73])
+def test_fraction_is_the_beta_density_with_its_normaliser(share, confidence, n):
+    fraction = np.arange(n + 1) / n
+    expected = stats.beta.logpdf(share, confidence * fraction + 1, confidence * (1 - fraction) + 1)
+    assert_allclose(Fraction(share, confidence).log_likelihood(n), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_fraction_is_a_density_of_the_report_for_every_count(k):
+    total, _ = quad(lambda share: math.exp(Fraction(share, 12.0).log_likelihood(3)[k]), 0.0, 1.0)
+    assert total == pytest.approx(1.0, abs=1e-8)
+
+
+def test_normaliser_changes_the_likelihood_ratio_between_counts():
+    """Trap 2 of the design: what the paper drops as a constant depends on the count."""
+    n, share, confidence = 10, 0.3, 50.0
+    fraction = np.arange(n + 1) / n
+    dropped = confidence * (fraction * np.log(share) + (1 - fraction) * np.log1p(-share))
+    kept = Fraction(share, confidence).log_likelihood(n)
+    assert np.argmax(dropped) == 0  # without it the fewest positives always look best below one half
+    assert np.argmax(kept) == 3
+    assert abs((kept[3] - kept[0]) - (dropped[3] - dropped[0])) > 20.0
+
+
+@pytest.mark.parametrize("confidence", [1e-300, 1.0, 1000.0, 1e9])
+@pytest.mark.parametrize("n", SIZES)
+def test_share_of_0_means_all_negative_and_1_all_positive(n, confidence):
+    none, everyone = (Fraction(share, confidence).log_likelihood(n) for share in (0.0, 1.0))
+    assert none[0] == pytest.approx(math.log1p(confidence), rel=1e-6)
+    assert_array_equal(none[1:], -INF)
+    assert_array_equal(everyone, none[::-1])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_confidence_0_says_nothing(share):
+    assert_array_equal(Fraction(share, 0.0).log_likelihood(6), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("share", "n", "possible"),
+    [
+        (0.5, 4, [2]),
+        (0.5, 3, [1, 2]),
+        (0.3, 3, [1]),
+        (0.0, 3, [0]),
+        (1.0, 3, [3]),
+        (1e-12, 5, [0]),
+        (0.21, 2, [1]),  # 0 is nearer to the share, but the Beta's divergence decides
+        (0.3333, 9, [3]),
+    ],
+)
+def test_infinite_confidence_leaves_the_counts_nearest_to_the_share(share, n, possible):
+    exact = Fraction(share, INF).log_likelihood(n)
+    assert_array_equal(np.flatnonzero(exact == 0.0), possible)
+    assert_array_equal(np.delete(exact, possible), -INF)
+    for confidence in (1e9, 1e11):
+        nearly = Fraction(share, confidence).log_likelihood(n)
+        assert_allclose(np.exp(nearly - nearly.max())[possible], 1.0, atol=0.01)
+        assert np.exp(nearly - nearly.max()).sum() == pytest.approx(len(possible), abs=0.01)
+    assert_array_equal(Fraction(share, 1e15).log_likelihood(n), exact)
+
+
+@pytest.mark.parametrize("share", [5e-324, 1e-300, 0.1, 1.0 - 1e-16])
+@pytest.mark.parametrize("confidence", [1e-9, 1000.0, 1e9, 1e12 - 1, INF])
+def test_every_share_leaves_a_finite_likelihood_for_some_count(share, confidence):
+    vector = Fraction(share, confidence).log_likelihood(30)
+    assert not np.isnan(vector).any()
+    assert np.isfinite(vector.max())
+
+
+# ---- bounds and tallies -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize(
+    ("evidence", "agrees"),
+    [
+        (Count(0), lambda k: k == 0),
+        (Count(1), lambda k: k == 1),
+        (AtLeast(), lambda k: k >= 1),
+        (AtLeast(0), lambda k: True),
+        (AtMost(1), lambda k: k <= 1),
+        (AtMost(99), lambda k: True),
+        (Between(1, 3), lambda k: 1 <= k <= 3),
+        (Between(0, 0), lambda k: k == 0),
+        (Unknown(), lambda k: True),
+    ],
+)
+def test_bounds_are_0_inside_and_impossible_outside(evidence, agrees, n):
+    expected = [0.0 if agrees(k) else -INF for k in range(n + 1)]
+    assert_array_equal(evidence.log_likelihood(n), expected)
+
+
+# ---- samples ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_population_of_unknown_size_is_binomial(share, n):
+    expected = stats.binom.logpmf(np.arange(n + 1), n, share)
+    assert_allclose(Population(share).log_likelihood(n), expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("share", "size"), [(0.0, 40), (0.25, 40), (0.5, 41), (0.73, 1000), (1.0, 40)])
+@pytest.mark.parametrize("n", SIZES)
+def test_population_of_known_size_is_hypergeometric(n, share, size):
+    expected = stats.hypergeom.logpmf(np.arange(n + 1), size, round(share * size), n)
+    assert_allclose(Population(share, size).log_likelihood(n), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [10**9, 10**15, 10**18])
+def test_population_that_is_huge_is_nearly_binomial(size):
+    assert_allclose(Population(0.3, size).log_likelihood(8), Population(0.3).log_likelihood(8), atol=1e-5)
+
+
+def test_population_of_the_members_themselves_is_their_count():
+    assert_allclose(Population(0.75, 8).log_likelihood(8), Count(6).log_likelihood(8), atol=1e-12)
+
+
+@pytest.mark.parametrize(("positives", "sampled"), [(0, 0), (0, 2), (1, 2), (3, 3), (2, 5)])
+def test_survey_is_the_chance_of_drawing_that_many_from_the_members(positives, sampled):
+    n = 5
+    polls = list(combinations(range(n), sampled))
+    with np.errstate(divide="ignore"):
+        expected = np.log(
+            [np.mean([sum(m < k for m in poll) == positives for poll in polls]) for k in range(n + 1)]
+        )
+    assert_allclose(Survey(positives, sampled).log_likelihood(n), expected, atol=1e-12)
+    assert_allclose(expected, stats.hypergeom.logpmf(positives, n, np.arange(n + 1), sampled), atol=1e-9)
+
+
+# ---- noise --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("value", "scale"), [(3.0, 1.0), (-4.2, 0.1), (2.5, 30.0), (10.0, 0.05)])
+@pytest.mark.parametrize(("noise", "law"), [("laplace", stats.laplace), ("gaussian", stats.norm)])
+def test_noisy_count_is_the_density_of_the_noise(value, scale, noise, law):
+    expected = law.logpdf(value, loc=np.arange(8), scale=scale)
+    assert_allclose(NoisyCount(value, scale, noise).log_likelihood(7), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "evidence", [NoisyCount(2.4, 1e-310), NoisyCount(2.4, 1e-200, "gaussian"), NoisyCount(1e300, 1.0, "gaussian")]
+)
+def test_noise_beyond_all_numbers_is_impossible_not_nan(evidence):
+    assert_array_equal(evidence.log_likelihood(4), -INF)
+
+
+# ---- every kind ---------------------------------------------------------------------------------------
+
+EVERY_KIND = [
+    (Fraction(0.7), Fraction(0.7, 1000.0), Fraction(0.7, 10.0)),
+    (Fraction(np.float64(0.5)), Fraction(Rational(1, 2)), Fraction(0.25)),
+    (Fraction(Decimal("0.5"), np.int64(7)), Fraction(0.5, 7.0), Fraction(0.5, 8)),
+    (Count(3), Count(np.int64(3)), Count(2)),
+    (Count(3.0), Count(3), Count(4)),
+    (AtLeast(), AtLeast(1), AtLeast(2)),
+    (AtMost(1), AtMost(np.int8(1)), AtMost(2)),
+    (Between(1, 2), Between(1.0, 2.0), Between(1, 3)),
+    (Population(0.3), Population(0.3, None), Population(0.3, 10)),
+    (Population(0.3, 50), Population(0.3, 50.0), Population(0.4, 50)),
+    (Survey(1, 2), Survey(np.int64(1), 2), Survey(2, 2)),
+    (NoisyCount(1, 2), NoisyCount(1.0, 2.0, "laplace"), NoisyCount(1.0, 2.0, "gaussian")),
+    (Unknown(), Unknown(), Count(0)),
+]
+
+
+@pytest.mark.parametrize(("one", "same", "other"), EVERY_KIND, ids=lambda evidence: repr(evidence))
+def test_evidence_is_frozen_and_equal_by_value(one, same, other):
+    assert one == same
+    assert hash(one) == hash(same)
+    assert repr(one) == repr(same)
+    assert one != other
+    assert len({one, same, other}) == 2
+    name = fields(one)[0].name if fields(one) else "anything"
+    with pytest.raises(FrozenInstanceError):
+        setattr(one, name, 1)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "share"),
+    [
+        (Fraction(0.3), 0.3),
+        (Count(3), 0.75),
+        (Population(0.3, 10), 0.3),
+        (Survey(1, 2), 0.5),
+        (Survey(0, 0), NAN),
+        (NoisyCount(5.0, 1.0), 1.25),
+        (AtLeast(1), NAN),
+        (AtMost(1), NAN),
+        (Between(1, 2), NAN),
+        (Unknown(), NAN),
+    ],
+    ids=repr,
+)
+def test_reported_share_of_a_group_of_four(evidence, share):
+    assert evidence.reported_share(4) == pytest.approx(share, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Fraction(-0.1), r"Fraction expects a share from 0 to 1, got -0\.1"),
+        (lambda: Fraction(73), r"got 73 \(divide a percentage by 100\)"),
+        (lambda: Fraction(250), r"got 250\.$"),
+        (lambda: Fraction(NAN), "share from 0 to 1, got nan"),
+        (lambda: Fraction(Decimal("NaN")), "share from 0 to 1"),
+        (lambda: Fraction("0.5"), "share from 0 to 1, got '0.5'"),
+        (lambda: Fraction(None), "share from 0 to 1, got None"),
+        (lambda: Fraction(True), "share from 0 to 1, got True"),
+        (lambda: Fraction(np.True_), "share from 0 to 1"),
+        (lambda: Fraction(0.5, -1), "confidence of 0 or more, got -1"),
+        (lambda: Fraction(0.5, NAN), "confidence of 0 or more, got nan"),
+        (lambda: Fraction(0.5, "high"), "confidence of 0 or more, got 'high'"),
+        (lambda: Fraction(0.5, True), "confidence of 0 or more, got True"),
+        (lambda: Count(-1), "Count expects positives to be a whole number of 0 or more, got -1"),
+        (lambda: Count(1.5), "whole number of 0 or more, got 1.5"),
+        (lambda: Count(NAN), "whole number of 0 or more, got nan"),
+        (lambda: Count(INF), "whole number of 0 or more, got inf"),
+        (lambda: Count("1"), "whole number of 0 or more, got '1'"),
+        (lambda: Count(True), "whole number of 0 or more, got True"),
+        (lambda: AtLeast(-1), "AtLeast expects positives"),
+        (lambda: AtMost(0.5), "AtMost expects positives"),
+        (lambda: Between(-1, 2), "Between expects low"),
+        (lambda: Between(0, "2"), "Between expects high"),
+        (lambda: Between(3, 2), "low <= high, got low=3 and high=2"),
+        (lambda: Population(1.01), "Population expects a share from 0 to 1"),
+        (lambda: Population(False), "Population expects a share from 0 to 1"),
+        (lambda: Population(0.5, -3), "Population expects size"),
+        (lambda: Population(0.5, 10.5), "Population expects size"),
+        (lambda: Survey(3, 2), "no more positives than people asked, got positives=3 and sampled=2"),
+        (lambda: Survey(-1, 2), "Survey expects positives"),
+        (lambda: Survey(1, NAN), "Survey expects sampled"),
+        (lambda: NoisyCount(NAN, 1.0), "NoisyCount expects a finite value, got nan"),
+        (lambda: NoisyCount("3", 1.0), "NoisyCount expects a finite value, got '3'"),
+        (lambda: NoisyCount(True, 1.0), "NoisyCount expects a finite value, got True"),
+        (lambda: NoisyCount(3.0, 0.0), "positive, finite scale, got 0.0"),
+        (lambda: NoisyCount(3.0, INF), "positive, finite scale, got inf"),
+        (lambda: NoisyCount(3.0, "1"), "positive, finite scale, got '1'"),
+        (lambda: NoisyCount(3.0, 1.0, "uniform"), "noise='laplace' or 'gaussian', got 'uniform'"),
+    ],
+)
+def test_impossible_reports_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "message"),
+    [
+        (Count(4), r"Count\(4\) cannot hold in a group of 3"),
+        (AtLeast(4), r"AtLeast\(4\) cannot hold in a group of 3"),
+        (Between(4, 9), r"Between\(4, 9\) cannot hold in a group of 3"),
+        (Survey(1, 4), r"Survey\(sampled=4\) expects at most the group's 3 members"),
+        (Population(0.5, 2), r"Population\(size=2\) expects at least as many people as its 3 sampled"),
+    ],
+    ids=repr,
+)
+def test_reports_that_do_not_fit_the_group_are_refused(evidence, message):
+    with pytest.raises(ValueError, match=message):
+        evidence.log_likelihood(3)

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from disaggregate.posterior.diagnostics import _judge, diagnose
+from tests.posterior.synthetic import make_posterior
+
+X = np.random.default_rng(9).normal(size=(6, 2))
+
+
+def chains(seed, n_chains=4, n_draws=400, gap=0.0, memory=0.0):
+    """Chains of a wandering intercept; ``gap`` sets them apart, ``memory`` makes them slow."""
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=(n_chains, n_draws))
+    for draw in range(1, n_draws):
+        noise[:, draw] += memory * noise[:, draw - 1]
+    intercept = noise + gap * np.arange(n_chains)[:, None]
+    weights = np.column_stack([intercept.ravel(), np.zeros((n_chains * n_draws, 3))])
+    return make_posterior(weights, n_chains, delta2=rng.gamma(2.0, size=(n_chains, n_draws)))
+
+
+def test_chains_that_agree(seed):
+    diagnostics = diagnose(chains(seed), X)
+    assert diagnostics.converged
+    assert diagnostics.verdict.startswith("The chains agree (worst R-hat 1.0")
+    assert diagnostics.worst_rhat < 1.01
+    assert diagnostics.fewest_effective > 400
+
+
+def test_chains_that_do_not_agree(seed):
+    diagnostics = diagnose(chains(seed, gap=2.0), X)
+    assert not diagnostics.converged
+    assert diagnostics.verdict.startswith("The chains do not agree (worst R-hat ")
+    assert "n_burn=1600, n_draws=1600" in diagnostics.verdict
+    assert diagnostics.worst_rhat > 1.5
+
+
+def test_draws_that_are_too_few(seed):
+    diagnostics = diagnose(chains(seed, n_draws=100, memory=0.85), X)
+    assert not diagnostics.converged
+    assert diagnostics.fewest_effective < 100
+
+
+def test_one_chain(seed):
+    diagnostics = diagnose(chains(seed, n_chains=1, n_draws=1000), X)
+    assert diagnostics.converged
+    assert "one chain cannot show" in diagnostics.verdict
+    assert "n_chains=4" in diagnostics.verdict
+
+
+@pytest.mark.parametrize("n_draws", [1, 3])
+def test_draws_that_cannot_be_judged(seed, n_draws):
+    diagnostics = diagnose(chains(seed, n_draws=n_draws), X)
+    assert not diagnostics.converged
+    assert (
+        diagnostics.verdict
+        == f"{n_draws} draws a chain are too few to judge the result: set n_draws to 100 or more."
+    )
+
+
+@pytest.mark.parametrize(
+    ("worst", "fewest", "n_chains", "converged", "words"),
+    [
+        (1.003, 900.0, 4, True, "The chains agree (worst R-hat 1.003, at least 900 effective draws)."),
+        (1.02, 900.0, 4, True, "The chains nearly agree"),
+        (1.02, 90.0, 4, False, "The draws are too few for reliable intervals"),
+        (1.0, 90.0, 1, False, "The draws are too few for reliable intervals"),
+        (1.2, 900.0, 4, False, "The chains do not agree"),
+        (np.inf, 4.0, 4, False, "The chains do not agree (worst R-hat inf"),
+        (1.2, 900.0, 1, False, "The chain has not settled"),
+        (1.0, 900.0, 1, True, "The chain looks settled"),
+        (np.nan, 900.0, 4, False, "500 draws a chain are too few to judge"),
+        (1.0, np.nan, 4, False, "500 draws a chain are too few to judge"),
+    ],
+)
+def test_verdicts(worst, fewest, n_chains, converged, words):
+    assert _judge(worst, fewest, n_chains, 500)[0] == converged
+    assert _judge(worst, fewest, n_chains, 500)[1].startswith(words)
+
+
+def test_summary_has_the_worst_of_each_quantity(seed):
+    diagnostics = diagnose(chains(seed), X)
+    table = diagnostics.summary().set_index("quantity")
+    assert table.index.tolist() == ["delta2", "n_active", "f"]
+    assert table.columns.tolist() == ["rhat", "ess_bulk", "ess_tail"]
+    assert table.loc["f", "rhat"] == diagnostics.rhat["f"].max()
+    assert table["rhat"].max() == diagnostics.worst_rhat
+    assert table[["ess_bulk", "ess_tail"]].to_numpy().min() == diagnostics.fewest_effective
+    assert str(diagnostics).startswith(diagnostics.verdict)
+    assert "ess_tail" in str(diagnostics)
+
+
+def test_many_individuals_are_represented_by_some(seed):
+    crowd = np.random.default_rng(seed).normal(size=(1234, 2))
+    diagnostics = diagnose(chains(seed, n_draws=20), crowd)
+    checked = diagnostics.individuals
+    assert len(checked) == len(set(checked)) == len(diagnostics.rhat["f"]) == 500
+    assert (checked[0], checked[-1]) == (0, 1233)
+
+
+def test_few_individuals_are_all_checked(seed):
+    assert diagnose(chains(seed, n_draws=20), X).individuals.tolist() == list(range(6))

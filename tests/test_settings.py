@@ -1,0 +1,77 @@
+import inspect
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import disaggregate as dg
+from disaggregate.settings import check_settings
+
+DEFAULTS = dg.GroupStatsClassifier().get_params()
+
+
+def test_defaults_are_sound():
+    check_settings(DEFAULTS)
+    assert set(DEFAULTS) == set(inspect.signature(dg.GroupStatsClassifier).parameters)
+
+
+def test_published_settings_are_those_of_the_paper():
+    published = dg.published_settings()
+    model = dg.GroupStatsClassifier(**published)
+    assert (model.a, model.b, model.mu, model.nu) == (1, 1, 1, 1)
+    assert model.confidence == 1000
+    assert (model.n_draws, model.n_burn, model.thin, model.n_replicas) == (1000, 1000, 1, 1)
+    assert (model.kernel, model.centers, model.weights) == ("rbf", "all", "sparse")
+    assert not model.intercept
+    assert model.latent == "metropolis"
+    check_settings(model.get_params())
+    published["a"] = 7.0
+    assert dg.published_settings()["a"] == 1.0
+
+
+GOOD = [
+    {"a": 1e-9, "b": 1e9, "mu": np.float32(1), "nu": 3},
+    {"n_burn": 0, "n_draws": 1, "n_chains": np.int64(1), "thin": 7},
+    {"confidence": 0},
+    {"confidence": np.inf},
+    {"confidence": {}},
+    {"confidence": {"a": 0, "b": np.inf}},
+    {"confidence": pd.Series({"a": 1, "b": 2})},
+    {"latent": "metropolis", "intercept": np.False_, "progress": True},
+    {"n_jobs": -1},
+    {"n_jobs": np.int64(2)},
+    {"executor": ThreadPoolExecutor(1)},
+]
+
+
+@pytest.mark.parametrize("settings", GOOD)
+def test_sound_settings_pass(settings):
+    assert check_settings({**DEFAULTS, **settings}) is None
+
+
+BAD = [
+    *[(name, value) for name in ("a", "b", "mu", "nu") for value in (0, -1, np.inf, np.nan, "1", None, True)],
+    *[(name, value) for name in ("n_chains", "n_draws", "thin") for value in (0, -1, 1.0, "1", None, True)],
+    *[("n_burn", value) for value in (-1, 1.5, "1", None, False)],
+    *[("n_replicas", value) for value in (0, 2, 1.0, None)],
+    *[("confidence", value) for value in (-1, np.nan, "1", None, True, [1, 2], np.array([1.0, 2.0]))],
+    *[("latent", value) for value in ("gibbs", None, np.array(["exact", "exact"]))],
+    *[("weights", value) for value in ("dense", None, ["sparse"])],
+    *[(name, value) for name in ("intercept", "progress") for value in (1, "yes", None)],
+    *[("n_jobs", value) for value in (0, 1.5, "2", True, [1])],
+    *[("executor", value) for value in ("threads", 3)],
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=repr)
+def test_unsound_settings_are_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=f"^{name} must be .*; got "):
+        check_settings({**DEFAULTS, name: value})
+
+
+@pytest.mark.parametrize("value", [-1, np.nan, "high", None])
+def test_unsound_confidence_of_a_group_is_refused_by_name(value):
+    for confidence in ({"a": 1.0, "b": value}, pd.Series({"a": 1.0, "b": value}, dtype=object)):
+        with pytest.raises(ValueError, match="confidence of group 'b' must be a number of 0 or more"):
+            check_settings({**DEFAULTS, "confidence": confidence})
