@@ -23,6 +23,7 @@ from disaggregate.datasets import make_hidden_cluster
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.sampler import sweep as plain
+from disaggregate.sampler.chain import Record
 from disaggregate.sampler.compiled import latent, sweep
 from disaggregate.sampler.model import Prior, Problem, State, has_room, make_problem, with_room
 from disaggregate.sampler.starts import random_start
@@ -30,8 +31,14 @@ from disaggregate.sampler.starts import random_start
 RESULTS = Path(__file__).parent / "results" / "speed.md"
 PRIOR = Prior(a=1.0, b=1.0, mu=10.0, nu=1000.0)
 N_PROPOSALS = 64
-
-Block = Callable[[Problem, Prior, State, np.random.Generator], None]
+NOTHING = Record(
+    size=np.empty(0, dtype=np.int64),
+    scale=np.empty(0),
+    active=np.empty((0, 0), dtype=np.int64),
+    weights=np.empty((0, 0)),
+    label_sums=np.empty(0, dtype=np.int64),
+    count_tallies=np.empty(0, dtype=np.int64),
+)
 
 
 def repeated(part: Callable) -> Callable:
@@ -56,15 +63,22 @@ def seconds_a_call(run: Callable, *arguments: object, n: int, rounds: int = 7) -
     return min(times)
 
 
+def sweeps(problem: Problem, prior: Prior, state: State, rng: np.random.Generator, n: int) -> None:
+    """Do compiled sweeps for sparse weights, recording none."""
+    before = int(state.sweep[0])
+    sweep.advance_sparse(problem, prior, state, rng, n, before + n, 1, NOTHING)
+    if state.sweep[0] != before + n:
+        raise RuntimeError("the active set has outgrown its arrays; the times would be wrong")
+
+
 def settled(problem: Problem, prior: Prior, n_sweeps: int) -> tuple[State, np.random.Generator]:
     """Run a chain for a while, so that the number of active kernels is a usual one."""
     rng = np.random.default_rng(0)
     state = random_start(problem, prior, N_PROPOSALS, rng)
-    one_sweep = repeated(sweep.exact_sweep)
     for _ in range(n_sweeps):
         if not has_room(problem, state):
             state = with_room(problem, state)
-        one_sweep(problem, prior, state, rng, 1)
+        sweeps(problem, prior, state, rng, 1)
     return (state if has_room(problem, state) else with_room(problem, state)), rng
 
 
@@ -88,15 +102,14 @@ def problem_of(X: np.ndarray, centers: np.ndarray, data: GroupedData) -> Problem
 
 def plain_sweeps(problem: Problem, prior: Prior, state: State, rng: np.random.Generator, n: int) -> None:
     for _ in range(n):
-        plain.exact_sweep(problem, prior, state, rng)
+        plain.sparse_sweep(problem, prior, state, rng)
 
 
 def compare_with_plain() -> list[str]:
     problem = hidden_cluster(pure_groups=True)
     state, rng = settled(problem, PRIOR, 500)
     # Each round starts from the same state, so that the active set cannot grow out of its arrays.
-    fast = repeated(sweep.exact_sweep)
-    compiled = seconds_a_call(lambda n: fast(problem, PRIOR, copy(state), rng, n), n=20, rounds=200)
+    compiled = seconds_a_call(lambda n: sweeps(problem, PRIOR, copy(state), rng, n), n=20, rounds=100)
     numpy = seconds_a_call(lambda n: plain_sweeps(problem, PRIOR, copy(state), rng, n), n=20)
     return [
         "## A compiled sweep against its plain NumPy twin",
@@ -143,8 +156,7 @@ def growth_with_individuals() -> list[str]:
         reports = {g: Fraction(share) for g, share in enumerate(positive.reshape(-1, 10).mean(axis=1).tolist())}
         problem = problem_of(X, 3.0 * rng.standard_normal((300, 2)), group_rows(groups.tolist(), reports))
         state, chain_rng = settled(problem, prior, 100)
-        run = repeated(sweep.exact_sweep)
-        times.append(seconds_a_call(lambda m: run(problem, prior, state, chain_rng, m), n=10, rounds=9))  # noqa: B023
+        times.append(seconds_a_call(sweeps, problem, prior, state, chain_rng, n=5, rounds=9))
         active.append(int(state.size[0]))
     slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
     lines = [
@@ -162,10 +174,8 @@ def growth_with_individuals() -> list[str]:
 
 
 IMPORT = "import time; t = time.perf_counter(); from disaggregate import GroupStatsClassifier; "
-FIT = (
-    "import numpy as np; from disaggregate.sampler.prepare import prepare; "
-    "prepare(False); print(time.perf_counter() - t)"
-)
+PREPARE = "from disaggregate.sampler.prepare import prepare; prepare('{moves}'); "
+PRINT = "print(time.perf_counter() - t)"
 
 
 def seconds_in_new_process(code: str, cache: str) -> float:
@@ -178,20 +188,23 @@ def seconds_in_new_process(code: str, cache: str) -> float:
 
 def start_up() -> list[str]:
     with tempfile.TemporaryDirectory() as cache:
-        imports = [seconds_in_new_process(IMPORT + "print(time.perf_counter() - t)", cache) for _ in range(3)]
-        first = seconds_in_new_process(IMPORT + FIT, cache)
-        later = [seconds_in_new_process(IMPORT + FIT, cache) for _ in range(3)]
+        imports = min(seconds_in_new_process(IMPORT + PRINT, cache) for _ in range(3))
+        rows = []
+        for moves in ("dense", "sparse"):
+            code = IMPORT + PREPARE.format(moves=moves) + PRINT
+            first = seconds_in_new_process(code, cache)
+            later = min(seconds_in_new_process(code, cache) for _ in range(3))
+            rows.append(f"| {moves} | {imports:.2f} | {first:.1f} | {later:.2f} | {later - imports:.2f} |")
     return [
         "## Starting up",
         "",
-        "New processes; the second and third rows end where the first sweep would begin. Best of three.",
+        "Seconds in a new process from its first line until the first sweep could begin: with the compilation "
+        "that only the first fit after an install needs, and in any later process. Best of three, but for the "
+        "compilation.",
         "",
-        "| what | seconds |",
-        "| --- | --- |",
-        f"| import | {min(imports):.2f} |",
-        f"| import and compile, first fit after an install | {first:.1f} |",
-        f"| import and load the compiled sampler, any later process | {min(later):.2f} |",
-        f"| the same without the import | {min(later) - min(imports):.2f} |",
+        "| weights | import | import and compile | import and load | load alone |",
+        "| --- | --- | --- | --- | --- |",
+        *rows,
         "",
     ]
 

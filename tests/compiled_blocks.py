@@ -6,7 +6,9 @@ from collections.abc import Callable
 from types import SimpleNamespace
 
 import numba
+import numpy as np
 
+from disaggregate.sampler.chain import Record
 from disaggregate.sampler.compiled import counts as _counts
 from disaggregate.sampler.compiled import expansion as _expansion
 from disaggregate.sampler.compiled import hamiltonian as _hamiltonian
@@ -18,11 +20,31 @@ from disaggregate.sampler.compiled import scale as _scale
 from disaggregate.sampler.compiled import selection as _selection
 from disaggregate.sampler.compiled import sweep as _sweep
 from disaggregate.sampler.compiled import weights as _weights
+from disaggregate.sampler.model import Prior, Problem, State
 
 
 def block(part: Callable) -> Callable:
     """Compile a way into one Gibbs block."""
     return numba.njit(lambda problem, prior, state, rng: part(problem, prior, state, rng), nogil=True)
+
+
+def one_sweep(advance: Callable) -> Callable:
+    """Do one sweep, and record nothing."""
+    nothing = Record(
+        size=np.empty(0, dtype=np.int64),
+        scale=np.empty(0),
+        active=np.empty((0, 0), dtype=np.int64),
+        weights=np.empty((0, 0)),
+        label_sums=np.empty(0, dtype=np.int64),
+        count_tallies=np.empty(0, dtype=np.int64),
+    )
+
+    def sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+        before = int(state.sweep[0])
+        advance(problem, prior, state, rng, 1, before + 1, 1, nothing)
+        assert state.sweep[0] == before + 1
+
+    return sweep
 
 
 expansion = SimpleNamespace(
@@ -36,7 +58,11 @@ latent = SimpleNamespace(
 products = SimpleNamespace(gather_products=block(_products.gather_products), fit_rows=block(_products.fit_rows))
 scale = SimpleNamespace(draw_scale=block(_scale.draw_scale), slice_scale=block(_scale.slice_scale))
 selection = SimpleNamespace(select_kernels=block(_selection.select_kernels))
-sweep = SimpleNamespace(exact_sweep=block(_sweep.exact_sweep), published_sweep=block(_sweep.published_sweep))
+sweep = SimpleNamespace(
+    sparse_sweep=one_sweep(_sweep.advance_sparse),
+    dense_sweep=one_sweep(_sweep.advance_dense),
+    published_sweep=one_sweep(_sweep.advance_published),
+)
 weights = SimpleNamespace(draw_weights=block(_weights.draw_weights))
 
 

@@ -51,13 +51,14 @@ def test_sound_settings_pass(settings):
 
 
 BAD = [
-    *[(name, value) for name in ("a", "b", "mu", "nu") for value in (0, -1, np.inf, np.nan, "1", None, True)],
+    *[(name, value) for name in ("a", "b", "mu", "nu") for value in (0, -1, np.inf, np.nan, "1", True)],
+    *[(name, None) for name in ("a", "b")],
     *[(name, value) for name in ("n_chains", "n_draws", "thin") for value in (0, -1, 1.0, "1", None, True)],
     *[("n_burn", value) for value in (-1, 1.5, "1", None, False)],
     *[("n_replicas", value) for value in (0, 2, 1.0, None)],
     *[("confidence", value) for value in (-1, np.nan, "1", None, True, [1, 2], np.array([1.0, 2.0]))],
     *[("latent", value) for value in ("gibbs", None, np.array(["exact", "exact"]))],
-    *[("weights", value) for value in ("dense", None, ["sparse"])],
+    *[("weights", value) for value in ("thick", None, ["sparse"])],
     *[(name, value) for name in ("intercept", "progress") for value in (1, "yes", None)],
     *[("n_jobs", value) for value in (0, 1.5, "2", True, [1])],
     *[("executor", value) for value in ("threads", 3)],

@@ -13,19 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from disaggregate.basis import Basis, choose_centers, resolve_kernel, unit_columns
+from disaggregate.basis import Basis, choose_centers, principal_directions, resolve_kernel, unit_columns
 from disaggregate.execute import Executor
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.diagnostics import diagnose
-from disaggregate.posterior.draws import Posterior, gather_draws
+from disaggregate.posterior.draws import Posterior, gather_dense_draws, gather_sparse_draws
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
-from disaggregate.sampler.chain import ChainDraws, Schedule
+from disaggregate.sampler.chain import ChainDraws, Moves, Schedule
 from disaggregate.sampler.chains import run_chains
-from disaggregate.sampler.model import Prior, make_problem
+from disaggregate.sampler.model import Prior, Problem, make_problem
 from disaggregate.sampler.streams import Streams
-from disaggregate.settings import check_settings
+from disaggregate.settings import check_settings, scale_prior
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
@@ -56,12 +56,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
     intercept : bool, default=True
         Whether a constant is always in the model, outside the selection of kernels.
-    weights : "sparse", default="sparse"
-        Prior of the weights: spike and slab over kernels.
+    weights : "dense" or "sparse", default="dense"
+        Prior of the weights: a Gaussian process with this kernel, or spike and slab over the kernels, as in the
+        paper.
     a, b : float, default=1
-        Beta prior of the share of active kernels.
-    mu, nu : float, default=10 and 1000
-        Inverse-gamma(mu/2, nu/2) prior of the scale delta2 of the weights.
+        Beta prior of the share of active kernels, for sparse weights.
+    mu, nu : float, optional
+        Inverse-gamma(mu/2, nu/2) prior of the scale delta2 of the weights; by default 10 and 1000 for sparse
+        weights, 3 and 15 for dense ones, whose delta2 is the prior variance of f.
     confidence : float or mapping, default=1000
         Confidence chi in plain shares, from 0 to infinity, one for all or one a group.
     latent : "exact" or "metropolis", default="exact"
@@ -115,11 +117,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         coef0: float = 1.0,
         centers: Any = "all",
         intercept: bool = True,
-        weights: Literal["sparse"] = "sparse",
+        weights: Literal["dense", "sparse"] = "dense",
         a: float = 1.0,
         b: float = 1.0,
-        mu: float = 10.0,
-        nu: float = 1000.0,
+        mu: float | None = None,
+        nu: float | None = None,
         confidence: float | Mapping = 1000.0,
         latent: Literal["exact", "metropolis"] = "exact",
         n_replicas: int = 1,
@@ -178,17 +180,16 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, data = self._read_target(X, y, groups, len(features))
         streams = Streams(self.random_state)
         basis = self._basis(features, streams)
-        psi, scales = unit_columns(basis.columns(features[data.order]))
-        chains = run_chains(
-            make_problem(psi, int(basis.intercept), data),
-            Prior(float(self.a), float(self.b), float(self.mu), float(self.nu)),
-            Schedule(self.n_burn, self.n_draws, self.thin, published=self.latent == "metropolis"),
-            streams.for_chains(self.n_chains),
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            executor=self.executor,
-        )
-        self.posterior_ = gather_draws(chains, basis, scales)
+        psi = basis.columns(features[data.order])
+        if self.weights == "dense":
+            directions = principal_directions(basis, psi)
+            problem = make_problem(directions.columns, len(directions.columns), data, directions.spread)
+            chains = self._run(problem, streams)
+            self.posterior_ = gather_dense_draws(chains, basis, directions.to_kernels)
+        else:
+            psi, scales = unit_columns(psi)
+            chains = self._run(make_problem(psi, int(basis.intercept), data), streams)
+            self.posterior_ = gather_sparse_draws(chains, basis, scales)
         self._keep_labels(data, chains)
         self.diagnostics_ = diagnose(self.posterior_, features)
         if not self.diagnostics_.converged:
@@ -280,6 +281,19 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, features)
         centers = choose_centers(features, self.centers, streams.for_centers())
         return Basis(kernel, centers, bool(self.intercept))
+
+    def _run(self, problem: Problem, streams: Streams) -> list[ChainDraws]:
+        moves: Moves = "published" if self.latent == "metropolis" else self.weights
+        mu, nu = scale_prior(self.weights, self.mu, self.nu)
+        return run_chains(
+            problem,
+            Prior(float(self.a), float(self.b), mu, nu),
+            Schedule(self.n_burn, self.n_draws, self.thin, moves),
+            streams.for_chains(self.n_chains),
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            executor=self.executor,
+        )
 
     def _keep_labels(self, data: GroupedData, chains: list[ChainDraws]) -> None:
         """Keep what the draws say of the training individuals and groups."""

@@ -8,6 +8,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+# Sparse: delta2 near 100, spread over all rows by the prior (5). Dense: delta2 is the variance of f, about e^2.
+_SCALE_PRIOR = {"sparse": (10.0, 1000.0), "dense": (3.0, 15.0)}
+
 
 def published_settings() -> dict[str, Any]:
     """Return the constructor arguments that make the classifier the sampler of 2005.
@@ -35,6 +38,12 @@ def published_settings() -> dict[str, Any]:
     }
 
 
+def scale_prior(weights: str, mu: float | None, nu: float | None) -> tuple[float, float]:
+    """Fill in the default prior of delta2, whose meaning differs between sparse and dense weights."""
+    default_mu, default_nu = _SCALE_PRIOR[weights]
+    return float(default_mu if mu is None else mu), float(default_nu if nu is None else nu)
+
+
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise ValueError, saying what was expected, for the first setting that is not sound.
 
@@ -43,8 +52,11 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     settings : mapping
         Constructor arguments of the classifier.
     """
-    for name in ("a", "b", "mu", "nu"):
+    for name in ("a", "b"):
         _require(_is_positive(settings[name]), name, "a positive, finite number", settings[name])
+    for name in ("mu", "nu"):
+        sound = settings[name] is None or _is_positive(settings[name])
+        _require(sound, name, "a positive, finite number, or None for the default", settings[name])
     for name in ("n_chains", "n_draws", "thin"):
         _require(_is_whole(settings[name], 1), name, "a whole number of 1 or more", settings[name])
     _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
@@ -52,7 +64,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         _require(isinstance(settings[name], (bool, np.bool_)), name, "True or False", settings[name])
     latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
     _require(_is_one_of(latent, "exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
-    _require(_is_one_of(weights, "sparse"), "weights", '"sparse", the only kind in this version', weights)
+    _require(_is_one_of(weights, "sparse", "dense"), "weights", '"sparse" or "dense"', weights)
     _require(_is_whole(n_replicas, 1) and n_replicas == 1, "n_replicas", "1 in this version", n_replicas)
     _require_confidence(settings["confidence"])
     _require_place(settings["n_jobs"], settings["executor"])

@@ -17,11 +17,11 @@ from disaggregate.groups.evidence import (
     Survey,
     Unknown,
 )
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.contract.small import GROUPS, MOVES, SHARES, small_features, small_model
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.parametrize("latent", ["exact", "metropolis"]),
+    pytest.mark.parametrize("moves", list(MOVES)),
 ]
 
 X = small_features()
@@ -68,62 +68,62 @@ INDIVIDUALS = {
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 @pytest.mark.parametrize("X", INDIVIDUALS.values(), ids=INDIVIDUALS.keys())
-def test_any_individuals(X, kernel, intercept, latent):
-    assert_sound(X, SHARES, GROUPS, kernel=kernel, intercept=intercept, latent=latent)
+def test_any_individuals(X, kernel, intercept, moves):
+    assert_sound(X, SHARES, GROUPS, kernel=kernel, intercept=intercept, moves=moves)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("size", [1e8, 1e-8, 1e50])
-def test_any_size_of_features(size, kernel, latent):
-    assert_sound(X * size, SHARES, GROUPS, kernel=kernel, latent=latent)
+def test_any_size_of_features(size, kernel, moves):
+    assert_sound(X * size, SHARES, GROUPS, kernel=kernel, moves=moves)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
 @pytest.mark.parametrize("gamma", ["scale", 1.0])
-def test_features_far_from_zero(gamma, kernel, latent):
-    assert_sound(X + 1e8, SHARES, GROUPS, kernel=kernel, gamma=gamma, latent=latent)
+def test_features_far_from_zero(gamma, kernel, moves):
+    assert_sound(X + 1e8, SHARES, GROUPS, kernel=kernel, gamma=gamma, moves=moves)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_one_individual(intercept, share, latent):
-    model = assert_sound(X[:1], {"A": share}, ["A"], intercept=intercept, latent=latent)
+def test_one_individual(intercept, share, moves):
+    model = assert_sound(X[:1], {"A": share}, ["A"], intercept=intercept, moves=moves)
     if share != 0.5:
         assert model.label_proba_[0] == share
 
 
 @pytest.mark.parametrize("share", [0.0, 0.37, 1.0])
-def test_one_group(share, latent):
-    assert_sound(X, {"A": share}, ["A"] * len(X), latent=latent)
+def test_one_group(share, moves):
+    assert_sound(X, {"A": share}, ["A"] * len(X), moves=moves)
 
 
 @pytest.mark.parametrize("confidence", [1000.0, np.inf])
-def test_a_group_of_2000(confidence, latent):
+def test_a_group_of_2000(confidence, moves):
     shares = {"all": 0.3217}
-    assert_sound(CROWD, shares, ["all"] * 2000, n_draws=4, centers=30, confidence=confidence, latent=latent)
+    assert_sound(CROWD, shares, ["all"] * 2000, n_draws=4, centers=30, confidence=confidence, moves=moves)
 
 
 @pytest.mark.parametrize("shares", [SHARES, {"A": 0, "B": 1, "C": 0.5, "D": 1}, dict.fromkeys("ABCD", 1 / np.pi)])
 @pytest.mark.parametrize("confidence", [0.0, 1e-300, 1e9, 1e12, np.inf])
-def test_any_confidence(confidence, shares, latent):
-    assert_sound(X, shares, GROUPS, confidence=confidence, latent=latent)
+def test_any_confidence(confidence, shares, moves):
+    assert_sound(X, shares, GROUPS, confidence=confidence, moves=moves)
 
 
 @pytest.mark.parametrize("share", [5e-324, 1e-9, 1.0 - 1e-16])
-def test_shares_that_no_count_can_match(share, latent):
-    assert_sound(X, dict.fromkeys("ABCD", share), GROUPS, latent=latent)
+def test_shares_that_no_count_can_match(share, moves):
+    assert_sound(X, dict.fromkeys("ABCD", share), GROUPS, moves=moves)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "sigmoid"])
 @pytest.mark.parametrize("gamma", [1e-6, 1e6, 1e-300, 1e100])
-def test_any_gamma(gamma, kernel, latent):
-    assert_sound(X, SHARES, GROUPS, kernel=kernel, gamma=gamma, latent=latent)
+def test_any_gamma(gamma, kernel, moves):
+    assert_sound(X, SHARES, GROUPS, kernel=kernel, gamma=gamma, moves=moves)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
-def test_any_kernel(kernel, intercept, latent):
-    assert_sound(np.abs(X), SHARES, GROUPS, kernel=kernel, intercept=intercept, latent=latent)
+def test_any_kernel(kernel, intercept, moves):
+    assert_sound(np.abs(X), SHARES, GROUPS, kernel=kernel, intercept=intercept, moves=moves)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -132,24 +132,24 @@ def test_any_kernel(kernel, intercept, latent):
     ["all", 1, 4, 1000, X[:1], np.repeat(X[:1], 5, axis=0), np.full((3, 2), 1e6)],
     ids=["all", "one", "four", "more than there are", "given", "given five times", "far away"],
 )
-def test_any_centers(centers, intercept, latent):
-    assert_sound(X, SHARES, GROUPS, centers=centers, intercept=intercept, latent=latent)
+def test_any_centers(centers, intercept, moves):
+    assert_sound(X, SHARES, GROUPS, centers=centers, intercept=intercept, moves=moves)
 
 
 @pytest.mark.parametrize("kernel", [lambda A, B: np.zeros((len(A), len(B))), lambda A, B: -1e9 * A @ B.T])
-def test_any_callable(kernel, latent):
-    assert_sound(X, SHARES, GROUPS, kernel=kernel, intercept=False, latent=latent)
+def test_any_callable(kernel, moves):
+    assert_sound(X, SHARES, GROUPS, kernel=kernel, intercept=False, moves=moves)
 
 
 @pytest.mark.parametrize("name", ["a", "b", "mu", "nu"])
 @pytest.mark.parametrize("value", [1e-9, 1e9])
-def test_any_prior(name, value, latent):
-    assert_sound(X, SHARES, GROUPS, latent=latent, **{name: value})
+def test_any_prior(name, value, moves):
+    assert_sound(X, SHARES, GROUPS, moves=moves, **{name: value})
 
 
 @pytest.mark.parametrize("n_draws", [1, 3, 5])
-def test_any_number_of_draws(n_draws, latent):
-    assert_sound(X, SHARES, GROUPS, n_draws=n_draws, latent=latent)
+def test_any_number_of_draws(n_draws, moves):
+    assert_sound(X, SHARES, GROUPS, n_draws=n_draws, moves=moves)
 
 
 @pytest.mark.parametrize(
@@ -170,17 +170,17 @@ def test_any_number_of_draws(n_draws, latent):
     ],
     ids=repr,
 )
-def test_any_evidence(evidence, latent):
-    assert_sound(X, {**SHARES, "A": evidence}, GROUPS, latent=latent)
+def test_any_evidence(evidence, moves):
+    assert_sound(X, {**SHARES, "A": evidence}, GROUPS, moves=moves)
 
 
-def test_nothing_is_known(latent):
-    assert_sound(X, dict.fromkeys("ABCD", Unknown()), GROUPS, latent=latent)
+def test_nothing_is_known(moves):
+    assert_sound(X, dict.fromkeys("ABCD", Unknown()), GROUPS, moves=moves)
 
 
 @pytest.mark.parametrize("distance", [1e6, 1e100, 1e200])
-def test_predictions_anywhere(distance, latent):
-    model = small_model(kernel="linear", latent=latent).fit(X, SHARES, groups=GROUPS)
+def test_predictions_anywhere(distance, moves):
+    model = small_model(kernel="linear", moves=moves).fit(X, SHARES, groups=GROUPS)
     assert np.isfinite(model.predict_proba(X * distance)).all()
     assert np.isfinite(model.predict_interval(X * distance)).all()
     assert np.isfinite(model.score(X * distance, SHARES, groups=GROUPS))

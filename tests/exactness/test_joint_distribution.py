@@ -21,7 +21,7 @@ from tests.compiled_blocks import (
     sweep,
     weights,
 )
-from tests.exactness.joint import CONFIDENCE, Block, small_population, z_scores
+from tests.exactness.joint import CONFIDENCE, Block, dense_population, small_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.5
@@ -54,9 +54,39 @@ BLOCKS = {
     "length of the fit": in_turn(expansion.slice_fit_scale, latent.draw_scores_exactly),
     "exact latent scores": latent.draw_scores_exactly,
     "random-walk latent scores": latent.walk_scores,
-    "exact sweep": sweep.exact_sweep,
+    "sparse sweep": sweep.sparse_sweep,
     "published sweep": sweep.published_sweep,
 }
+
+
+DENSE_BLOCKS = {
+    "weights": BLOCKS["weights"],
+    "scale": BLOCKS["scale"],
+    "collapsed scale": BLOCKS["collapsed scale"],
+    "length of the scores": BLOCKS["length of the scores"],
+    "Hamiltonian weights": BLOCKS["Hamiltonian weights"],
+    "length of the fit": BLOCKS["length of the fit"],
+    "dense sweep": sweep.dense_sweep,
+    "published sweep": sweep.published_sweep,
+}
+
+
+@pytest.mark.parametrize("name", DENSE_BLOCKS)
+def test_block_with_dense_weights_leaves_the_joint_distribution_invariant(
+    name: str, rng: np.random.Generator
+) -> None:
+    z = z_scores(DENSE_BLOCKS[name], dense_population(rng), rng, n_proposals=0)
+    assert np.abs(z).max() < PASSES
+
+
+def test_spread_of_dense_weights_is_heeded(rng: np.random.Generator) -> None:
+    """Weights drawn as if all directions had the same prior variance must be caught."""
+
+    def ignore_spread(problem: Problem) -> Problem:
+        return problem._replace(spread=np.ones_like(problem.spread))
+
+    z = z_scores(BLOCKS["weights"], dense_population(rng), rng, n_proposals=0, corrupt=ignore_spread)
+    assert np.abs(z).max() > FAILS
 
 
 @pytest.mark.parametrize("n_fixed", [0, 1], ids=["no intercept", "intercept"])

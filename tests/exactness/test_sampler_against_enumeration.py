@@ -100,6 +100,7 @@ def fit_case(case: Case, latent: str, seed: int) -> GroupStatsClassifier:
         gamma=0.5,
         centers=np.array(case.centers)[:, None],
         intercept=case.intercept,
+        weights="sparse",
         latent=latent,
         n_chains=N_CHAINS,
         n_draws=case.n_draws * (10 if latent == "metropolis" else 1),

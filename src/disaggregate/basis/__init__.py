@@ -2,6 +2,15 @@
 
 from disaggregate.basis.centers import choose_centers
 from disaggregate.basis.columns import Basis, unit_columns
+from disaggregate.basis.directions import Directions, principal_directions
 from disaggregate.basis.kernels import Kernel, resolve_kernel
 
-__all__ = ["Basis", "Kernel", "choose_centers", "resolve_kernel", "unit_columns"]
+__all__ = [
+    "Basis",
+    "Directions",
+    "Kernel",
+    "choose_centers",
+    "principal_directions",
+    "resolve_kernel",
+    "unit_columns",
+]

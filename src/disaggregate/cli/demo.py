@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _unfitted_model(arguments: argparse.Namespace) -> Any:
     from disaggregate import GroupStatsClassifier, published_settings
 
-    settings = published_settings() if arguments.published else {}
+    settings = published_settings() if arguments.published else {"weights": "sparse"}
     settings |= {
         "n_draws": arguments.draws,
         "n_burn": arguments.burn,

@@ -29,14 +29,15 @@ class Posterior:
         Scale of the weights.
     n_active : ndarray of shape (n_chains, n_draws)
         Number of active kernels; an intercept does not count.
-    weights : sparse array of shape (n_chains * n_draws, n_columns)
-        Weights of the kernels, the intercept first when there is one; a row a draw, chain after chain.
+    weights : array of shape (n_chains * n_draws, n_columns)
+        Weights of the kernels, the intercept first when there is one; a row a draw, chain after chain. A
+        sparse array unless the weights are dense.
     """
 
     basis: Basis
     delta2: np.ndarray
     n_active: np.ndarray
-    weights: csr_array
+    weights: csr_array | np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -45,6 +46,8 @@ class Posterior:
 
     def scores(self, X: np.ndarray) -> np.ndarray:
         """Score f(x) = sum_k beta_k K(x, c_k) of each row in each draw, shape (n_chains * n_draws, n_rows)."""
+        if isinstance(self.weights, np.ndarray):
+            return self.weights @ self.basis.columns(X)
         used = np.unique(self.weights.indices)
         return self.weights[:, used] @ self.basis.columns(X, used)
 
@@ -67,11 +70,13 @@ class Posterior:
             raise ImportError("to_datatree needs xarray: pip install 'disaggregate[arviz]'") from error
         variables: dict = {
             "delta2": (("chain", "draw"), self.delta2),
-            "n_active": (("chain", "draw"), self.n_active),
         }
+        if not isinstance(self.weights, np.ndarray):  # dense weights are all active, always
+            variables["n_active"] = (("chain", "draw"), self.n_active)
         if self.basis.intercept:
-            constant = self.weights[:, [0]].toarray().reshape(self.shape)
-            variables["intercept"] = (("chain", "draw"), constant)
+            constant = self.weights[:, [0]]
+            constant = constant if isinstance(constant, np.ndarray) else constant.toarray()
+            variables["intercept"] = (("chain", "draw"), constant.reshape(self.shape))
         if X is not None:
             probability = ndtr(self.scores(np.asarray(X, dtype=np.float64))).reshape(*self.shape, -1)
             variables["probability"] = (("chain", "draw", "individual"), probability)
@@ -79,7 +84,7 @@ class Posterior:
         return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords=coordinates)})
 
 
-def gather_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray) -> Posterior:
+def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray) -> Posterior:
     """Put the chains' draws together, with the weights in the kernels' own units.
 
     Parameters
@@ -101,4 +106,26 @@ def gather_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray)
         delta2=np.stack([chain.scale for chain in chains]),
         n_active=np.stack([chain.size for chain in chains]) - int(basis.intercept),
         weights=weights,
+    )
+
+
+def gather_dense_draws(chains: Sequence[ChainDraws], basis: Basis, to_kernels: np.ndarray) -> Posterior:
+    """Put the chains' draws together, with the weights of the directions turned into weights of the kernels.
+
+    Parameters
+    ----------
+    chains : sequence of ChainDraws
+        Draws of each chain.
+    basis : Basis
+        The kernels.
+    to_kernels : ndarray of shape (n_directions, n_columns)
+        As in :class:`disaggregate.basis.Directions`.
+    """
+    weights = np.concatenate([chain.weights.reshape(len(chain.scale), len(to_kernels)) for chain in chains])
+    delta2 = np.stack([chain.scale for chain in chains])
+    return Posterior(
+        basis=basis,
+        delta2=delta2,
+        n_active=np.full(delta2.shape, len(basis.centers)),
+        weights=weights @ to_kernels,
     )

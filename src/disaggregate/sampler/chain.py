@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from disaggregate.sampler.model import Prior, Problem, State, has_room, with_roo
 
 # Sweeps a compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
 _BATCH = 50
+
+
+Moves = Literal["sparse", "dense", "published"]
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,14 @@ class Schedule:
         Draws that are kept.
     thin : int
         Sweeps a kept draw.
-    published : bool
-        Whether the moves are those of 2005.
+    moves : {"sparse", "dense", "published"}
+        Which sweep: for sparse or for dense weights, or the one of 2005.
     """
 
     n_burn: int
     n_draws: int
     thin: int
-    published: bool
+    moves: Moves
 
     @property
     def n_sweeps(self) -> int:
@@ -103,7 +106,7 @@ def run_chain(
     """
     from disaggregate.sampler.compiled import sweep  # numba is slow to import, and only fits need it
 
-    advance = sweep.advance_published if schedule.published else sweep.advance
+    advance = getattr(sweep, f"advance_{schedule.moves}")
     state = start
     sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
     tallies = np.zeros(len(problem.likelihood), dtype=np.int64)

@@ -53,7 +53,7 @@ def run_chains(
     executor : Executor, optional
         Where to run instead; its chains cannot report progress.
     """
-    prepare(schedule.published)
+    prepare(schedule.moves)
     if executor is not None:
         tasks = [ChainTask(problem, prior, schedule, generator) for generator in generators]
         return list(executor.map(run_task, tasks))
@@ -65,6 +65,6 @@ def run_chains(
 def run_task(task: ChainTask) -> ChainDraws:
     """Start and run one chain."""
     n_selectable = len(task.problem.gram) - task.problem.n_fixed
-    n_proposals = n_selectable if task.schedule.published else min(_PROPOSALS, n_selectable)
+    n_proposals = n_selectable if task.schedule.moves == "published" else min(_PROPOSALS, n_selectable)
     start = random_start(task.problem, task.prior, n_proposals, task.generator)
     return run_chain(task.problem, task.prior, start, task.generator, task.schedule, task.on_sweeps)

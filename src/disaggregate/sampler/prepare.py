@@ -9,33 +9,33 @@ import numpy as np
 
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import group_rows
-from disaggregate.sampler.chain import Schedule, run_chain
+from disaggregate.sampler.chain import Moves, Schedule, run_chain
 from disaggregate.sampler.model import Prior, make_problem
 from disaggregate.sampler.starts import random_start
 
 _PATIENCE = 1.0
 _lock = threading.Lock()
-_ready: set[bool] = set()
+_ready: set[Moves] = set()
 
 
-def prepare(published: bool) -> None:
+def prepare(moves: Moves) -> None:
     """Make sure that the compiled sweep is in memory, from the disk cache or by compiling it.
 
     Parameters
     ----------
-    published : bool
-        Whether the moves are those of 2005.
+    moves : {"sparse", "dense", "moves"}
+        The sweep that will be used.
     """
     with _lock:
-        if published in _ready:
+        if moves in _ready:
             return
         notice = threading.Timer(_PATIENCE, _tell)
         notice.start()
         try:
-            _run_tiny_chain(published)
+            _run_tiny_chain(moves)
         finally:
             notice.cancel()
-        _ready.add(published)
+        _ready.add(moves)
 
 
 def _tell() -> None:
@@ -46,10 +46,10 @@ def _tell() -> None:
     )
 
 
-def _run_tiny_chain(published: bool) -> None:
+def _run_tiny_chain(moves: Moves) -> None:
     data = group_rows(["a", "a"], {"a": Fraction(0.5)})
     problem = make_problem(np.array([[1.0, 1.0], [1.0, 0.5]]), 1, data)
     prior = Prior(1.0, 1.0, 1.0, 1.0)
     rng = np.random.default_rng(0)
     start = random_start(problem, prior, 1, rng)
-    run_chain(problem, prior, start, rng, Schedule(n_burn=0, n_draws=1, thin=1, published=published))
+    run_chain(problem, prior, start, rng, Schedule(n_burn=0, n_draws=1, thin=1, moves=moves))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import lesser
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, log_add, log_evidence_given_fitted
 from disaggregate.sampler.compiled.latent import largest_group
@@ -16,48 +17,45 @@ _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 @part
 def collapsed_gradient(problem, state, fitted, gradient):
     """Fill the gradient and return the log likelihood."""
-    piece = min(largest_group(problem.offsets), WHOLE_GROUP)
+    piece = lesser(largest_group(problem.offsets), WHOLE_GROUP)
     table = np.empty((piece + 1) * (piece + 1))
     prefix = np.empty(piece + 1)
+    likelihood = np.empty(piece + 1)
+    log_likelihood = np.empty(piece + 1)
     total = 0.0
     for group in range(problem.offsets.size - 1):
         start = problem.offsets[group]
         stop = problem.offsets[group + 1]
         n = stop - start
-        if problem.most[group] == 0:
-            total += problem.log_likelihood[start + group]
-            total += forced_gradient(fitted[start:stop], -1.0, gradient[start:stop])
-        elif problem.fewest[group] == n:
-            total += problem.log_likelihood[stop + group]
-            total += forced_gradient(fitted[start:stop], 1.0, gradient[start:stop])
-        elif n <= WHOLE_GROUP:
+        if problem.most[group] == 0 or problem.fewest[group] == n:
+            is_positive = problem.most[group] > 0
+            total += problem.log_likelihood[group + (stop if is_positive else start)]
+            total += forced_gradient(fitted[start:stop], 1.0 if is_positive else -1.0, gradient[start:stop])
+            continue
+        step = n if n <= WHOLE_GROUP else BLOCK
+        for begin in range(start, stop, step):
+            end = lesser(begin + step, stop)
+            piece_evidence(problem, state, group, begin, end, likelihood, log_likelihood)
             total += group_gradient(
-                fitted[start:stop],
-                problem.likelihood[start + group : stop + group + 1],
-                problem.log_likelihood[start + group : stop + group + 1],
-                gradient[start:stop],
-                table,
-                prefix,
+                fitted[begin:end], likelihood, log_likelihood, gradient[begin:end], table, prefix
             )
-        else:
-            total += blocks_gradient(state, fitted, start, stop, gradient, table, prefix)
     return total
 
 
 @inlined_part
-def blocks_gradient(state, fitted, start, stop, gradient, table, prefix):
-    total = 0.0
-    for begin in range(start, stop, BLOCK):
-        end = min(begin + BLOCK, stop)
-        likelihood = np.zeros(end - begin + 1)
-        log_likelihood = np.full(end - begin + 1, -np.inf)
-        count = 0
-        for row in range(begin, end):
-            count += state.scores[row] > 0.0
-        likelihood[count] = 1.0
-        log_likelihood[count] = 0.0
-        total += group_gradient(fitted[begin:end], likelihood, log_likelihood, gradient[begin:end], table, prefix)
-    return total
+def piece_evidence(problem, state, group, begin, end, likelihood, log_likelihood):
+    """Copy the evidence of a small group; for a block of a large one, hold its count where it is."""
+    if problem.offsets[group + 1] - problem.offsets[group] <= WHOLE_GROUP:
+        for c in range(end - begin + 1):
+            likelihood[c] = problem.likelihood[begin + group + c]
+            log_likelihood[c] = problem.log_likelihood[begin + group + c]
+        return
+    count = 0
+    for row in range(begin, end):
+        count += state.scores[row] > 0.0
+    for c in range(end - begin + 1):
+        likelihood[c] = 1.0 if c == count else 0.0
+        log_likelihood[c] = 0.0 if c == count else -np.inf
 
 
 @part
@@ -100,11 +98,11 @@ def group_gradient(fitted, likelihood, log_likelihood, gradient, table, prefix):
         prefix[0] *= q
     largest = -np.inf
     for c in range(width):
-        largest = max(largest, log_likelihood[c])
+        largest = log_likelihood[c] if log_likelihood[c] > largest else largest
     return math.log(total) + largest
 
 
-@part
+@inlined_part
 def chances(fitted):
     """Phi(f) and Phi(-f), both to full relative precision."""
     small = tail(abs(fitted))

@@ -2,20 +2,20 @@
 
 import numba
 
-# Cached on disk, free of the interpreter lock so that chains run side by side, and with NumPy's own
-# division by zero: a chain never raises.
-_HOW = {"cache": True, "nogil": True, "error_model": "numpy"}
+# Free of the interpreter lock, so that chains run side by side; dividing by zero as NumPy does, without raising.
+_HOW = {"nogil": True, "error_model": "numpy"}
 
-# For the few that Python calls.
-kernel = numba.njit(**_HOW)
+# Only kernels call parts. A way in from Python or a place in the cache for each of them would take half as long
+# again as all the rest of the first fit's compilation.
+_PART = {**_HOW, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-# For all others: a third of the compile time would go into ways in from Python that nobody uses.
-part = numba.njit(**_HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# For the few functions that Python calls; kept on disk with all of their parts.
+kernel = numba.njit(**_HOW, cache=True, no_cfunc_wrapper=True)
 
-# For long sums: lets the compiler add in any order, which is what makes it use vector instructions.
-summing_part = numba.njit(
-    **_HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"}
-)
+part = numba.njit(**_PART)
+
+# For parts that are one long sum: the compiler may add in any order, and so use vector instructions.
+summing_part = numba.njit(**_PART, fastmath={"reassoc", "contract", "nsz"})
 
 # For parts with one caller: they become part of it before anything is compiled, which is sooner again.
-inlined_part = numba.njit(**_HOW, no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always")
+inlined_part = numba.njit(**_PART, inline="always")

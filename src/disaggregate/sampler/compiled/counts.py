@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import fill
 from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
 
@@ -53,8 +54,9 @@ def log_count_table(fitted, log_positive, table):
 
 @part
 def log_add(x, y):
-    high = max(x, y)
-    return high if high == -np.inf else high + math.log1p(math.exp(min(x, y) - high))
+    high = x if x > y else y
+    low = y if x > y else x
+    return high if high == -np.inf else high + math.log1p(math.exp(low - high))
 
 
 @part
@@ -72,7 +74,7 @@ def draw_labels(fitted, likelihood, log_likelihood, labels, positive, table, rng
     count = pick_count(table[last : last + n + 1], likelihood, goal)
     for i in range(n, 0, -1):
         if count == 0 or count == i:
-            labels[:i] = count == i
+            fill(labels[:i], int(count == i))
             return
         joint = positive[i - 1] * table[(i - 1) * (n + 1) + count - 1]
         labels[i - 1] = rng.random() * table[i * (n + 1) + count] < joint
@@ -101,15 +103,19 @@ def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, tabl
     log_count_table(fitted, log_positive, table)
     largest = -np.inf
     for c in range(n + 1):
-        largest = max(largest, table[last + c] + log_likelihood[c])
+        log_weight = table[last + c] + log_likelihood[c]
+        largest = log_weight if log_weight > largest else largest
+    total = 0.0
     weight = np.empty(n + 1)
+    one = np.empty(n + 1)
     for c in range(n + 1):
         weight[c] = math.exp(table[last + c] + log_likelihood[c] - largest)
-    goal = rng.random() * weight.sum()
-    count = pick_count(weight, np.ones(n + 1), goal)
+        one[c] = 1.0
+        total += weight[c]
+    count = pick_count(weight, one, rng.random() * total)
     for i in range(n, 0, -1):
         if count == 0 or count == i:
-            labels[:i] = count == i
+            fill(labels[:i], int(count == i))
             return
         log_ratio = table[(i - 1) * (n + 1) + count - 1] - table[i * (n + 1) + count]
         labels[i - 1] = rng.random() < math.exp(log_positive[i - 1] + log_ratio)
@@ -133,7 +139,7 @@ def log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix):
     largest = -np.inf
     for c in range(n + 1):
         total += prefix[c] * likelihood[c]
-        largest = max(largest, log_likelihood[c])
+        largest = log_likelihood[c] if log_likelihood[c] > largest else largest
     if total >= SAFE_TOTAL:
         return math.log(total) + largest
     return log_evidence_by_logarithms(fitted, log_likelihood, prefix)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import square
 from disaggregate.sampler.compiled.collapsed import collapsed_gradient
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.products import dot
@@ -16,8 +17,8 @@ def expand_scores(problem, prior, state, rng):
     rest = dot(state.scores, state.scores)
     for i in range(state.size[0]):
         variance = state.scale[0] * problem.spread[state.active[i]]
-        rest -= variance / (1.0 + variance) * state.whitened[i] ** 2
-    rate = 0.5 * max(rest, 1e-300)
+        rest -= variance / (1.0 + variance) * square(state.whitened[i])
+    rate = 0.5 * rest if rest > 1e-300 else 1e-300
     factor = math.sqrt(rng.standard_gamma(0.5 * state.scores.size) / rate)
     multiply(state.scores, factor)
     multiply(state.products, factor)

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import copy, dot, square
 from disaggregate.sampler.compiled.collapsed import collapsed_gradient
 from disaggregate.sampler.compiled.compile import inlined_part, part
-from disaggregate.sampler.compiled.products import copy, dot, fit_columns, unwhiten
+from disaggregate.sampler.compiled.products import fit_columns, unwhiten
 from disaggregate.sampler.hamiltonian import JITTER, MOST_STEPS, STEP
 
 
@@ -28,15 +29,17 @@ def move_weights(problem, prior, state, rng):
     fitted = np.empty(state.fitted.size)
     gradient = np.empty(state.fitted.size)
     force = np.empty(size)
-    energy = energy_and_force(problem, state, precision, position, weights, fitted, gradient, force)
-    before = energy + kinetic(momentum, precision)
-    for _ in range(n_steps):
-        for i in range(size):
-            momentum[i] += 0.5 * step * force[i]
-            position[i] += step * momentum[i] / (1.0 + precision[i])
+    before = 0.0
+    for taken in range(n_steps + 1):
         energy = energy_and_force(problem, state, precision, position, weights, fitted, gradient, force)
+        if taken == 0:
+            before = energy + kinetic(momentum, precision)
+        # Half a kick at either end of the path, a whole one in between.
+        kick = step if 0 < taken < n_steps else 0.5 * step
         for i in range(size):
-            momentum[i] += 0.5 * step * force[i]
+            momentum[i] += kick * force[i]
+            if taken < n_steps:
+                position[i] += step * momentum[i] / (1.0 + precision[i])
     after = energy + kinetic(momentum, precision)
     if -rng.standard_exponential() < before - after and math.isfinite(after):
         copy(state.weights[:size], weights)
@@ -56,11 +59,11 @@ def whiten(state, position):
 def kinetic(momentum, precision):
     total = 0.0
     for i in range(momentum.size):
-        total += 0.5 * momentum[i] ** 2 / (1.0 + precision[i])
+        total += 0.5 * square(momentum[i]) / (1.0 + precision[i])
     return total
 
 
-@inlined_part
+@part
 def energy_and_force(problem, state, precision, position, weights, fitted, gradient, force):
     """Fill beta, f, the gradient in f and the force on the whitened weights; return the energy."""
     size = position.size
@@ -72,6 +75,6 @@ def energy_and_force(problem, state, precision, position, weights, fitted, gradi
         known = dot(state.factor[i, :i], force[:i])
         force[i] = (dot(problem.psi[state.active[i]], gradient) - known) / state.factor[i, i]
     for i in range(size):
-        energy += 0.5 * precision[i] * position[i] ** 2
+        energy += 0.5 * precision[i] * square(position[i])
         force[i] -= precision[i] * position[i]
     return energy

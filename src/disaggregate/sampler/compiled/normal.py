@@ -2,7 +2,7 @@
 
 import math
 
-from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.normal import FOLD_UP_TO
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -29,7 +29,7 @@ def draw_positive_normal(mean, rng):
             return excess
 
 
-@part
+@inlined_part
 def tail(distance):
     """Return the normal probability beyond a distance of zero or more."""
     return 0.5 * math.erfc(distance * _ROOT_HALF)

@@ -1,6 +1,9 @@
 """Compiled twin of ``sampler.products``."""
 
-from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+import math
+
+from disaggregate.sampler.compiled.arrays import add_multiple, dot, fill, lesser
+from disaggregate.sampler.compiled.compile import inlined_part, part
 
 # Rows of f are worked on in pieces that stay in the cache while the active columns are added.
 _PIECE = 1024
@@ -18,7 +21,7 @@ def gather_products(problem, prior, state, rng):
     refresh_whitened(state)
 
 
-@part
+@inlined_part
 def fit_rows(problem, prior, state, rng):
     fit_columns(problem.psi, state.active, state.weights[: state.size[0]], state.fitted)
 
@@ -27,31 +30,10 @@ def fit_rows(problem, prior, state, rng):
 def fit_columns(psi, active, weights, fitted):
     """Fill f = Psi_g beta."""
     for start in range(0, fitted.size, _PIECE):
-        stop = min(start + _PIECE, fitted.size)
-        fitted[start:stop] = 0.0
+        stop = lesser(start + _PIECE, fitted.size)
+        fill(fitted[start:stop], 0.0)
         for i in range(weights.size):
             add_multiple(fitted[start:stop], weights[i], psi[active[i], start:stop])
-
-
-@summing_part
-def dot(x, y):
-    total = 0.0
-    for i in range(x.size):
-        total += x[i] * y[i]
-    return total
-
-
-@part
-def copy(target, source):
-    """Copy the leading entries: assigning a slice to a slice compiles a page of shape errors."""
-    for i in range(target.size):
-        target[i] = source[i]
-
-
-@summing_part
-def add_multiple(target, factor, column):
-    for i in range(target.size):
-        target[i] += factor * column[i]
 
 
 @part
@@ -68,7 +50,7 @@ def refresh_factor(problem, state):
     for i in range(size):
         for j in range(i + 1):
             rest = problem.gram[state.active[i], state.active[j]] - dot(state.factor[i, :j], state.factor[j, :j])
-            state.factor[i, j] = rest**0.5 if i == j else rest / state.factor[j, j]
+            state.factor[i, j] = math.sqrt(rest) if i == j else rest / state.factor[j, j]
     refresh_whitened(state)
 
 

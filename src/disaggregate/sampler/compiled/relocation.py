@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import copy, dot, square
 from disaggregate.sampler.compiled.collapsed import collapsed_gradient
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.hamiltonian import whiten
-from disaggregate.sampler.compiled.products import copy, dot, fit_columns, unwhiten
+from disaggregate.sampler.compiled.products import fit_columns, unwhiten
 from disaggregate.sampler.compiled.selection import append_column, factor_row, remove
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 from disaggregate.sampler.relocation import RELOCATIONS
@@ -46,8 +47,8 @@ def make_last(problem, state, place, row):
     for i in range(place, last):
         state.weights[i] = state.weights[i + 1]
     remove(state, place)
-    square = problem.gram[column, column] - factor_row(state.factor, problem.gram[column], state.active, last, row)
-    append_column(state, column, product, row, square)
+    inside = factor_row(state.factor, problem.gram[column], state.active, last, row)
+    append_column(state, column, product, row, problem.gram[column, column] - inside)
     state.weights[last] = weight
 
 
@@ -56,18 +57,19 @@ def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
     size = state.size[0]
     last = size - 1
     own = problem.gram[newcomer, newcomer]
-    square = own - factor_row(state.factor, problem.gram[newcomer], state.active, last, row)
-    if square <= COLLINEARITY_TOLERANCE * own:
+    outside = own - factor_row(state.factor, problem.gram[newcomer], state.active, last, row)
+    if outside <= COLLINEARITY_TOLERANCE * own:
         return
     column = state.active[last]
-    if state.factor[last, last] ** 2 <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+    if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
         return
     before = collapsed_gradient(problem, state, state.fitted, gradient)
     whiten(state, position[:size])
     product = state.products[last]
-    old_row = state.factor[last, :size].copy()
+    old_row = np.empty(size)
+    copy(old_row, state.factor[last])
     state.size[0] = last
-    append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, square)
+    append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
     unwhiten(state.factor, size, position)
     fit_columns(problem.psi, state.active, position[:size], fitted)
     after = collapsed_gradient(problem, state, fitted, gradient)
@@ -76,4 +78,4 @@ def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
         copy(state.fitted, fitted)
     else:
         state.size[0] = last
-        append_column(state, column, product, old_row, old_row[last] ** 2)
+        append_column(state, column, product, old_row, square(old_row[last]))

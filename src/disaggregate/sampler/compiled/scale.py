@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import square
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 from disaggregate.sampler.scale import WIDTH
@@ -17,7 +18,7 @@ def draw_scale(problem, prior, state, rng):
         whitened_weight = 0.0
         for j in range(i, size):
             whitened_weight += state.factor[j, i] * state.weights[j]
-        squares += whitened_weight**2 / problem.spread[state.active[i]]
+        squares += square(whitened_weight) / problem.spread[state.active[i]]
     precision = rng.standard_gamma(0.5 * (prior.mu + size)) / (0.5 * (prior.nu + squares))
     if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
         state.scale[0] = 1.0 / precision
@@ -29,7 +30,7 @@ def slice_scale(problem, prior, state, rng):
     explained = np.empty(size)
     spread = np.empty(size)
     for i in range(size):
-        explained[i] = state.whitened[i] ** 2
+        explained[i] = square(state.whitened[i])
         spread[i] = problem.spread[state.active[i]]
     present = math.log(state.scale[0])
     level = log_scale_density(present, prior, spread, explained) - rng.standard_exponential()

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from disaggregate.sampler.compiled.arrays import copy, dot
 from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
-from disaggregate.sampler.compiled.products import copy, dot
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 
 
@@ -19,7 +19,7 @@ def select_kernels(problem, prior, state, rng):
             propose_death(problem, prior, state, scratch, rng)
 
 
-@part
+@inlined_part
 def log_acceptance(problem, prior, scale, n_active, gain):
     n_selectable = problem.gram.shape[0] - problem.n_fixed
     return (
@@ -94,7 +94,8 @@ def propose_death(problem, prior, state, solution, rng):
     column = state.active[place]
     if COLLINEARITY_TOLERANCE * problem.gram[column, column] * norm >= 1.0:
         return
-    gain = dot(solution[place:size], state.whitened[place:size]) ** 2 / norm
+    along = dot(solution[place:size], state.whitened[place:size])
+    gain = along * along / norm
     if -rng.standard_exponential() < -log_acceptance(problem, prior, state.scale[0], n_active - 1, gain):
         remove(state, place)
 

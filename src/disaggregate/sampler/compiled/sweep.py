@@ -1,10 +1,11 @@
 """Compiled twin of ``sampler.sweep``, and many sweeps in one call."""
 
-from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
+from disaggregate.sampler.compiled.arrays import copy, lesser
+from disaggregate.sampler.compiled.compile import inlined_part, kernel
 from disaggregate.sampler.compiled.expansion import expand_scores, slice_fit_scale
 from disaggregate.sampler.compiled.hamiltonian import move_weights
 from disaggregate.sampler.compiled.latent import draw_scores_exactly, walk_scores
-from disaggregate.sampler.compiled.products import copy, fit_rows, gather_products, refresh_factor
+from disaggregate.sampler.compiled.products import fit_rows, gather_products, refresh_factor
 from disaggregate.sampler.compiled.relocation import relocate_kernels
 from disaggregate.sampler.compiled.scale import draw_scale, slice_scale
 from disaggregate.sampler.compiled.selection import select_kernels
@@ -14,38 +15,8 @@ from disaggregate.sampler.compiled.weights import draw_weights
 _SWEEPS_A_FACTOR = 50
 
 
-@inlined_part
-def exact_sweep(problem, prior, state, rng):
-    if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
-        refresh_factor(problem, state)
-    gather_products(problem, prior, state, rng)
-    expand_scores(problem, prior, state, rng)
-    select_kernels(problem, prior, state, rng)
-    slice_scale(problem, prior, state, rng)
-    draw_weights(problem, prior, state, rng)
-    fit_rows(problem, prior, state, rng)
-    relocate_kernels(problem, prior, state, rng)
-    move_weights(problem, prior, state, rng)
-    slice_fit_scale(problem, prior, state, rng)
-    draw_scores_exactly(problem, prior, state, rng)
-    state.sweep[0] += 1
-
-
-@inlined_part
-def published_sweep(problem, prior, state, rng):
-    if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
-        refresh_factor(problem, state)
-    gather_products(problem, prior, state, rng)
-    select_kernels(problem, prior, state, rng)
-    draw_weights(problem, prior, state, rng)
-    draw_scale(problem, prior, state, rng)
-    fit_rows(problem, prior, state, rng)
-    walk_scores(problem, prior, state, rng)
-    state.sweep[0] += 1
-
-
 @kernel
-def advance(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
+def advance_sparse(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
     """Do up to ``n_sweeps`` sweeps and record the kept ones; stop early if the active set may outgrow its arrays.
 
     Returns the number of draws recorded. Sweeps before ``n_burn`` are not kept, after it every ``thin``-th is.
@@ -54,7 +25,35 @@ def advance(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
     for _ in range(n_sweeps):
         if may_outgrow(problem, state):
             break
-        exact_sweep(problem, prior, state, rng)
+        start_sweep(problem, state)
+        gather_products(problem, prior, state, rng)
+        expand_scores(problem, prior, state, rng)
+        select_kernels(problem, prior, state, rng)
+        slice_scale(problem, prior, state, rng)
+        draw_weights(problem, prior, state, rng)
+        fit_rows(problem, prior, state, rng)
+        relocate_kernels(problem, prior, state, rng)
+        move_weights(problem, prior, state, rng)
+        slice_fit_scale(problem, prior, state, rng)
+        draw_scores_exactly(problem, prior, state, rng)
+        record_draw(problem, state, n_burn, thin, record, first)
+    return draws_kept(state, n_burn, thin) - first
+
+
+@kernel
+def advance_dense(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
+    """Do the same where all columns are always active, and no kernels are selected."""
+    first = draws_kept(state, n_burn, thin)
+    for _ in range(n_sweeps):
+        start_sweep(problem, state)
+        gather_products(problem, prior, state, rng)
+        expand_scores(problem, prior, state, rng)
+        slice_scale(problem, prior, state, rng)
+        draw_weights(problem, prior, state, rng)
+        fit_rows(problem, prior, state, rng)
+        move_weights(problem, prior, state, rng)
+        slice_fit_scale(problem, prior, state, rng)
+        draw_scores_exactly(problem, prior, state, rng)
         record_draw(problem, state, n_burn, thin, record, first)
     return draws_kept(state, n_burn, thin) - first
 
@@ -66,19 +65,33 @@ def advance_published(problem, prior, state, rng, n_sweeps, n_burn, thin, record
     for _ in range(n_sweeps):
         if may_outgrow(problem, state):
             break
-        published_sweep(problem, prior, state, rng)
+        start_sweep(problem, state)
+        gather_products(problem, prior, state, rng)
+        select_kernels(problem, prior, state, rng)
+        draw_weights(problem, prior, state, rng)
+        draw_scale(problem, prior, state, rng)
+        fit_rows(problem, prior, state, rng)
+        walk_scores(problem, prior, state, rng)
         record_draw(problem, state, n_burn, thin, record, first)
     return draws_kept(state, n_burn, thin) - first
 
 
-@part
+@inlined_part
+def start_sweep(problem, state):
+    if state.sweep[0] % _SWEEPS_A_FACTOR == 0:
+        refresh_factor(problem, state)
+    state.sweep[0] += 1
+
+
+@inlined_part
 def draws_kept(state, n_burn, thin):
-    return max(0, state.sweep[0] - n_burn) // thin
+    after_burn = state.sweep[0] - n_burn
+    return after_burn // thin if after_burn > 0 else 0
 
 
 @inlined_part
 def may_outgrow(problem, state):
-    return state.active.size < min(problem.gram.shape[0], state.size[0] + state.candidates.size)
+    return state.active.size < lesser(problem.gram.shape[0], state.size[0] + state.candidates.size)
 
 
 @inlined_part

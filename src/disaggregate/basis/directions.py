@@ -1,0 +1,71 @@
+"""Dense weights: the Gaussian process on the same kernels, as a few orthonormal columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.basis.columns import Basis
+
+# Directions that together hold less than this share of the prior variance are left out.
+_NEGLIGIBLE = 1e-5
+
+# Eigenvalues of the kernel between centres below this share of the largest are noise.
+_NUMERICAL_ZERO = 1e-10
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Orthonormal columns with independent weights, in place of correlated kernels.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_directions, n_rows)
+        Orthonormal columns at the training rows.
+    spread : ndarray of shape (n_directions,)
+        Prior variance of each column's weight in units of delta2.
+    to_kernels : ndarray of shape (n_directions, n_columns of the basis)
+        Turns weights of the directions into weights of the kernels, the intercept first.
+    """
+
+    columns: np.ndarray
+    spread: np.ndarray
+    to_kernels: np.ndarray
+
+
+def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
+    """Principal directions of the Gaussian process with covariance delta2 (K / mean diagonal + intercept).
+
+    The kernel is scaled to a mean variance of one at the centres, and an intercept has variance one, so that
+    delta2 is the prior variance of f in units of the probit noise. With fewer centres than rows the process
+    is the one that the centres span (Nystroem).
+
+    Parameters
+    ----------
+    basis : Basis
+        Kernels and centres.
+    psi : ndarray of shape (n_columns, n_rows)
+        Their columns at the training rows, unscaled.
+    """
+    n_fixed = int(basis.intercept)
+    between = basis.columns(basis.centers)[n_fixed:]
+    between = 0.5 * (between + between.T)
+    mean_variance = np.abs(np.diag(between)).mean()
+    scale = mean_variance if mean_variance > 0.0 else 1.0
+    value, vector = np.linalg.eigh(between / scale)
+    kept = value > _NUMERICAL_ZERO * value.max(initial=0.0)
+    half = vector[:, kept] / np.sqrt(value[kept]) / scale  # kernels to features of unit prior variance
+    features = np.vstack([psi[:n_fixed], half.T @ psi[n_fixed:]])
+    left, singular, columns = np.linalg.svd(features, full_matrices=False)
+    spread = singular**2
+    needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
+    n_kept = min(needed, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
+    rotation = left[:, :n_kept] / singular[:n_kept]
+    to_kernels = np.hstack([rotation[:n_fixed].T, rotation[n_fixed:].T @ half.T])
+    return Directions(np.ascontiguousarray(columns[:n_kept]), spread[:n_kept], to_kernels)
+
+
+def _variance_after(spread: np.ndarray) -> np.ndarray:
+    """Variance in the directions after each one."""
+    return spread.sum() - np.cumsum(spread)
