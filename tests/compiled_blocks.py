@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from disaggregate.sampler.chain import Record
+from disaggregate.sampler.compiled import collapsed as _collapsed
 from disaggregate.sampler.compiled import counts as _counts
 from disaggregate.sampler.compiled import expansion as _expansion
 from disaggregate.sampler.compiled import hamiltonian as _hamiltonian
@@ -86,5 +87,11 @@ def log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix):
     return _counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix)
 
 
+@numba.njit
+def collapsed_gradient(problem, state, fitted, gradient):
+    return _collapsed.collapsed_gradient(problem, state, fitted, gradient)
+
+
+collapsed = SimpleNamespace(collapsed_gradient=collapsed_gradient)
 normal = SimpleNamespace(draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf)
 counts = SimpleNamespace(count_table=count_table, log_evidence_given_fitted=log_evidence_given_fitted)

@@ -14,7 +14,7 @@ from disaggregate.groups.evidence import AtLeast, Between, Count, Evidence, Frac
 from disaggregate.sampler.counts import draw_labels as plain_draw_labels
 from disaggregate.sampler.model import WHOLE_GROUP, Prior, Problem, State, empty_state, make_problem
 from disaggregate.sampler.products import refresh_factor
-from tests.compiled_blocks import counts, latent, normal, products, scale, selection, weights
+from tests.compiled_blocks import collapsed, counts, latent, normal, products, scale, selection, weights
 
 PRIOR = Prior(a=1.0, b=1.5, mu=5.0, nu=8.0)
 # Every p-value below is compared with this; seeds are fixed, so a pass stays a pass.
@@ -273,3 +273,20 @@ def test_count_probabilities_against_enumeration(rng: np.random.Generator) -> No
         exact[sum(labels)] += ndtr((2 * np.array(labels) - 1) * fitted).prod()
     np.testing.assert_allclose(table[90:], exact, rtol=1e-12)
     np.testing.assert_allclose(positive, ndtr(fitted), rtol=1e-14)
+
+
+@pytest.mark.parametrize("shift", [0.0, -12.0, 45.0], ids=["middling", "below", "far above"])
+@pytest.mark.parametrize("evidence", EVIDENCE.values(), ids=EVIDENCE)
+def test_collapsed_gradient_against_finite_differences(
+    evidence: Evidence, shift: float, rng: np.random.Generator
+) -> None:
+    fitted = rng.standard_normal(4) + shift
+    problem, state = one_group(fitted, evidence)
+    gradient = np.empty(4)
+    collapsed.collapsed_gradient(problem, state, fitted, gradient)
+    step = 1e-5
+    for i in range(4):
+        nearby = np.array([fitted, fitted])
+        nearby[:, i] += (step, -step)
+        up, down = (collapsed.collapsed_gradient(problem, state, f, np.empty(4)) for f in nearby)
+        assert gradient[i] == pytest.approx((up - down) / (2.0 * step), rel=1e-5, abs=1e-5)

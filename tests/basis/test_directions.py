@@ -1,0 +1,55 @@
+"""Dense weights: the directions span the Gaussian process that the kernels define."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+
+from disaggregate.basis import Basis, principal_directions, resolve_kernel
+
+
+def make_basis(X: np.ndarray, centers: np.ndarray, kernel: str, intercept: bool) -> Basis:
+    return Basis(resolve_kernel(kernel, 0.4, 3, 1.0, X), centers, intercept)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize(
+    ("kernel", "function"), [("rbf", lambda X: rbf_kernel(X, gamma=0.4)), ("linear", linear_kernel)]
+)
+def test_prior_covariance_is_the_scaled_kernel(kernel: str, function, intercept: bool, rng) -> None:
+    X = rng.standard_normal((40, 3))
+    basis = make_basis(X, X, kernel, intercept)
+    directions = principal_directions(basis, basis.columns(X))
+    gram = function(X)
+    expected = gram / np.diag(gram).mean() + float(intercept)
+    covariance = directions.columns.T * directions.spread @ directions.columns
+    np.testing.assert_allclose(covariance, expected, atol=1e-3)
+    np.testing.assert_allclose(
+        directions.columns @ directions.columns.T, np.eye(len(directions.spread)), atol=1e-9
+    )
+    assert (np.diff(directions.spread) <= 0).all()
+
+
+def test_linear_kernel_has_as_many_directions_as_features(rng) -> None:
+    X = rng.standard_normal((40, 3))
+    basis = make_basis(X, X, "linear", True)
+    assert len(principal_directions(basis, basis.columns(X)).spread) == 4
+
+
+@pytest.mark.parametrize("n_centers", [7, 30])
+def test_weights_of_directions_become_weights_of_kernels(n_centers: int, rng) -> None:
+    X = rng.standard_normal((30, 2))
+    basis = make_basis(X, X[:n_centers], "rbf", True)
+    psi = basis.columns(X)
+    directions = principal_directions(basis, psi)
+    weights = rng.standard_normal((5, len(directions.spread)))
+    np.testing.assert_allclose(weights @ directions.to_kernels @ psi, weights @ directions.columns, atol=1e-5)
+
+
+def test_a_kernel_of_zeros_leaves_no_direction() -> None:
+    X = np.ones((4, 1))
+    basis = Basis(resolve_kernel(lambda a, b: np.zeros((len(a), len(b))), 1.0, 3, 1.0, X), X, False)
+    directions = principal_directions(basis, basis.columns(X))
+    assert directions.columns.shape == (0, 4)
+    assert directions.to_kernels.shape == (0, 4)
