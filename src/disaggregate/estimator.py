@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     """Learn a classifier of individuals from what is known of groups of them.
 
-    A Bayesian sparse kernel probit model (Kück & de Freitas, UAI 2005), trained by MCMC on the reported
+    A Bayesian kernel probit model (Kück & de Freitas, UAI 2005), trained by MCMC on the reported
     fraction of positives, or other evidence, of each group. With a label for every row and no groups it is
     the supervised model that the paper grew from (Tham, Doucet & Ramamohanarao, ICML 2002).
 

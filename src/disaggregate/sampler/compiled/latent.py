@@ -32,7 +32,7 @@ def draw_scores_exactly(problem, prior, state, rng):
             draw_group_labels(
                 problem, group, state, labels, order, piece_labels, piece_fitted, positive, table, rng
             )
-        draw_scores_given_labels(state, start, labels[:n], rng)
+        draw_scores_given_labels(state.scores, state.fitted, start, n, labels, rng)
 
 
 @inlined_part
@@ -84,7 +84,7 @@ def walk_scores(problem, prior, state, rng):
             walk_group(problem, group, state, proposed, rng)
         else:
             fill(labels, int(problem.most[group] > 0))
-            draw_scores_given_labels(state, start, labels[:n], rng)
+            draw_scores_given_labels(state.scores, state.fitted, start, n, labels, rng)
 
 
 @part
@@ -97,10 +97,10 @@ def largest_group(offsets):
 
 
 @part
-def draw_scores_given_labels(state, start, labels, rng):
-    for i in range(labels.size):
+def draw_scores_given_labels(scores, fitted, start, n, labels, rng):
+    for i in range(n):
         sign = 2.0 * labels[i] - 1.0
-        state.scores[start + i] = sign * draw_positive_normal(sign * state.fitted[start + i], rng)
+        scores[start + i] = sign * draw_positive_normal(sign * fitted[start + i], rng)
 
 
 @inlined_part
