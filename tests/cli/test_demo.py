@@ -65,7 +65,13 @@ def test_it_fits_the_districts_of_the_seed(models, tmp_path):
     assert np.array_equal(X, expected.X)
     assert shares.equals(expected.shares)
     assert np.array_equal(groups, expected.groups)
-    assert model.settings == {"n_draws": 1000, "n_burn": 1000, "random_state": 5, "progress": True}
+    assert model.settings == {
+        "weights": "sparse",
+        "n_draws": 1000,
+        "n_burn": 1000,
+        "random_state": 5,
+        "progress": True,
+    }
 
 
 def test_published_settings_and_numbers_of_draws_reach_the_model(models, tmp_path):

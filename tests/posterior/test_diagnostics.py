@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,11 @@ def test_many_individuals_are_represented_by_some(seed):
 
 def test_few_individuals_are_all_checked(seed):
     assert diagnose(chains(seed, n_draws=20), X).individuals.tolist() == list(range(6))
+
+
+def test_the_verdict_tells_when_predictions_are_not_what_is_slow(seed):
+    steps = np.random.default_rng(seed).integers(0, 2, size=(4, 400)) * 2 - 1
+    diagnostics = diagnose(replace(chains(seed), n_active=np.cumsum(steps, axis=1)), X)
+    assert diagnostics.fewest_effective < 100
+    assert not diagnostics.converged
+    assert "Predictions rest on f" in diagnostics.verdict

@@ -70,10 +70,12 @@ def run(arguments: argparse.Namespace) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     from disaggregate import datasets
+    from disaggregate.sampler.prepare import prepare
 
     console = Console()
     data = datasets.make_districts(random_state=arguments.seed)
     model = _unfitted_model(arguments)
+    prepare("published" if arguments.published else "sparse")  # or the first run would time the compiler
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict below says the same

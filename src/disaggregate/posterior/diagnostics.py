@@ -90,6 +90,11 @@ def diagnose(posterior: Posterior, X: np.ndarray) -> Diagnostics:
     fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))
     n_chains, n_draws = posterior.shape
     converged, verdict = _judge(worst, fewest, n_chains, n_draws)
+    scores = float(min(ess_bulk["f"].min(), ess_tail["f"].min()))
+    if fewest < _ENOUGH_DRAWS < scores:
+        verdict += (
+            f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
+        )
     return Diagnostics(rhat, ess_bulk, ess_tail, individuals, worst, fewest, converged, verdict)
 
 
