@@ -23,22 +23,15 @@ from disaggregate.datasets import make_hidden_cluster
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.sampler import sweep as plain
-from disaggregate.sampler.chain import Record
+from disaggregate.sampler.chain import empty_record
 from disaggregate.sampler.compiled import latent, sweep
 from disaggregate.sampler.model import Prior, Problem, State, has_room, make_problem, with_room
 from disaggregate.sampler.starts import random_start
 
 RESULTS = Path(__file__).parent / "results" / "speed.md"
 PRIOR = Prior(a=1.0, b=1.0, mu=10.0, nu=1000.0)
-N_PROPOSALS = 64
-NOTHING = Record(
-    size=np.empty(0, dtype=np.int64),
-    scale=np.empty(0),
-    active=np.empty((0, 0), dtype=np.int64),
-    weights=np.empty((0, 0)),
-    label_sums=np.empty(0, dtype=np.int64),
-    count_tallies=np.empty(0, dtype=np.int64),
-)
+N_PROPOSALS = 256
+NOTHING = empty_record(0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
 
 def repeated(part: Callable) -> Callable:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numba
 import numpy as np
 
-from disaggregate.sampler.chain import Record
+from disaggregate.sampler.chain import empty_record
 from disaggregate.sampler.compiled import collapsed as _collapsed
 from disaggregate.sampler.compiled import counts as _counts
 from disaggregate.sampler.compiled import expansion as _expansion
@@ -31,14 +31,7 @@ def block(part: Callable) -> Callable:
 
 def one_sweep(advance: Callable) -> Callable:
     """Do one sweep, and record nothing."""
-    nothing = Record(
-        size=np.empty(0, dtype=np.int64),
-        scale=np.empty(0),
-        active=np.empty((0, 0), dtype=np.int64),
-        weights=np.empty((0, 0)),
-        label_sums=np.empty(0, dtype=np.int64),
-        count_tallies=np.empty(0, dtype=np.int64),
-    )
+    nothing = empty_record(0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 
     def sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
         before = int(state.sweep[0])

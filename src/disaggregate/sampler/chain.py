@@ -115,7 +115,7 @@ def run_chain(
         if not has_room(problem, state):
             state = with_room(problem, state)
         before = int(state.sweep[0])
-        record = _empty_record(len(state.active), sums, tallies)
+        record = empty_record(len(state.active), sums, tallies)
         n_sweeps = min(_BATCH, schedule.n_sweeps - before)
         kept = advance(problem, prior, state, rng, n_sweeps, schedule.n_burn, schedule.thin, record)
         batches.append(_compact(record, kept))
@@ -125,7 +125,8 @@ def run_chain(
     return ChainDraws(size, scale, active, weights, label_sums=sums, count_tallies=tallies)
 
 
-def _empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray) -> Record:
+def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray) -> Record:
+    """Make room for the draws of one batch; the running sums go on from one to the next."""
     return Record(
         size=np.zeros(_BATCH, dtype=np.int64),
         scale=np.zeros(_BATCH),

@@ -13,8 +13,9 @@ from disaggregate.sampler.model import Prior, Problem
 from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.starts import random_start
 
-# Births and deaths proposed a sweep: past a few dozen a further proposal costs more than it gains.
-_PROPOSALS = 64
+# Births and deaths proposed a sweep: few enough to cost little beside the Hamiltonian path, and measured to gain
+# nothing beyond (benchmarks/mixing.py).
+_PROPOSALS = 256
 
 
 @dataclass(frozen=True)
