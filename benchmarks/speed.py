@@ -74,7 +74,7 @@ def settled(problem: Problem, prior: Prior, n_sweeps: int) -> tuple[State, np.ra
         if not has_room(problem, state):
             state = with_room(problem, state)
         sweeps(problem, prior, state, rng, 1)
-    return (state if has_room(problem, state) else with_room(problem, state)), rng
+    return with_room(problem, state), rng
 
 
 def copy(state: State) -> State:
