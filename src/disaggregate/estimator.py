@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,16 +13,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from disaggregate.basis import Basis, choose_centers, principal_directions, resolve_kernel, unit_columns
+from disaggregate.basis import Basis, candidate_kernels, choose_centers, unit_columns
+from disaggregate.choice import Comparison, choose_basis
 from disaggregate.execute import Executor
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.draws import Posterior, gather_dense_draws, gather_sparse_draws
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
+from disaggregate.posterior.ladder import ladder_report
+from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.sampler.chain import ChainDraws, Moves, Schedule
 from disaggregate.sampler.chains import run_chains
+from disaggregate.sampler.dense.chain import DenseDraws
+from disaggregate.sampler.dense.run import run_dense_chains
+from disaggregate.sampler.dense.tuning import Tuning
 from disaggregate.sampler.model import Prior, Problem, make_problem
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
@@ -43,11 +49,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
+    kernel : str or callable, default="auto"
         A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices that
-        returns their kernel matrix.
-    gamma : float or "scale", default="scale"
-        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()).
+        returns their kernel matrix. "auto" is "linear" or "rbf", whichever has the greater evidence.
+    gamma : float, "scale" or "auto", default="auto"
+        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" is that,
+        a quarter or four times that, whichever has the greatest evidence.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1
@@ -68,8 +75,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Confidence chi in plain shares, from 0 to infinity, one for all or one a group.
     latent : "exact" or "metropolis", default="exact"
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
-    n_replicas : int, default=1
-        Number of tempered copies of each chain.
+    n_replicas : int or None, default=None
+        Number of copies of each chain on a ladder of powers of the evidence; None for just enough that
+        neighbours swap well. Sparse weights have no ladder.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
         Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
     n_jobs : int or None, default=None
@@ -91,7 +99,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     label_proba_ : ndarray of shape (n_rows,)
         Probability that each training individual is positive, given its own group's evidence too.
     diagnostics_ : Diagnostics
-        R-hat, effective draws and a verdict in words.
+        R-hat, effective draws, swaps, the choice of the kernel, and a verdict in words.
+    log_evidence_ : LogEvidence
+        Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder.
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
 
@@ -111,8 +121,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        kernel: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "rbf",
-        gamma: float | Literal["scale"] = "scale",
+        kernel: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "auto",
+        gamma: float | Literal["scale", "auto"] = "auto",
         degree: float = 3,
         coef0: float = 1.0,
         centers: Any = "all",
@@ -124,7 +134,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         nu: float | None = None,
         confidence: float | Mapping = 1000.0,
         latent: Literal["exact", "metropolis"] = "exact",
-        n_replicas: int = 1,
+        n_replicas: int | None = None,
         n_chains: int = 4,
         n_draws: int = 1000,
         n_burn: int = 1000,
@@ -179,22 +189,36 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         features = read_features(self, X, fitting=True)
         self.classes_, data = self._read_target(X, y, groups, len(features))
         streams = Streams(self.random_state)
-        basis = self._basis(features, streams)
-        psi = basis.columns(features[data.order])
+        comparison = self._comparison(features, data, streams)
+        basis, kernels = choose_basis(self._candidates(features, streams), comparison)
+        chains: Sequence[ChainDraws | DenseDraws]
         if self.weights == "dense":
-            directions = principal_directions(basis, psi)
-            problem = make_problem(directions.columns, len(directions.columns), data, directions.spread)
-            chains = self._run(problem, streams)
-            self.posterior_ = gather_dense_draws(chains, basis, directions.to_kernels)
+            directions = comparison.directions(basis)
+            tuning = comparison.tune([directions], self.n_replicas)[0]
+            chains = dense_chains = self._run_dense(tuning, streams)
+            ladder = ladder_report(dense_chains, tuning.powers, data, comparison.prior)
+            self.posterior_ = gather_dense_draws(dense_chains, basis, directions.to_kernels)
         else:
-            psi, scales = unit_columns(psi)
-            chains = self._run(make_problem(psi, int(basis.intercept), data), streams)
-            self.posterior_ = gather_sparse_draws(chains, basis, scales)
+            psi, scales = unit_columns(basis.columns(comparison.X))
+            chains = sparse_chains = self._run_sparse(make_problem(psi, int(self.intercept), data), streams)
+            ladder = None
+            self.posterior_ = gather_sparse_draws(sparse_chains, basis, scales)
         self._keep_labels(data, chains)
-        self.diagnostics_ = diagnose(self.posterior_, features)
+        self._log_evidence = None if ladder is None else ladder.log_evidence
+        self.diagnostics_ = diagnose(self.posterior_, features, ladder, kernels)
         if not self.diagnostics_.converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
         return self
+
+    @property
+    def log_evidence_(self) -> LogEvidence:
+        """Log marginal likelihood of the reports, with its standard error."""
+        check_is_fitted(self)
+        if self._log_evidence is None:
+            raise AttributeError(
+                'log_evidence_ comes from the ladder of replicas: fit with weights="dense" and n_replicas=None.'
+            )
+        return self._log_evidence
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``."""
@@ -277,17 +301,36 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence)
         return read_labels(y, n_rows)
 
-    def _basis(self, features: np.ndarray, streams: Streams) -> Basis:
-        kernel = resolve_kernel(self.kernel, self.gamma, self.degree, self.coef0, features)
-        centers = choose_centers(features, self.centers, streams.for_centers())
-        return Basis(kernel, centers, bool(self.intercept))
-
-    def _run(self, problem: Problem, streams: Streams) -> list[ChainDraws]:
-        moves: Moves = "published" if self.latent == "metropolis" else self.weights
+    def _prior(self) -> Prior:
         mu, nu = scale_prior(self.weights, self.mu, self.nu)
+        return Prior(float(self.a), float(self.b), mu, nu)
+
+    def _candidates(self, features: np.ndarray, streams: Streams) -> list[Basis]:
+        centers = choose_centers(features, self.centers, streams.for_centers())
+        kernels = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, features)
+        return [Basis(kernel, centers, bool(self.intercept)) for kernel in kernels]
+
+    def _comparison(self, features: np.ndarray, data: GroupedData, streams: Streams) -> Comparison:
+        # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
+        prior = self._prior() if self.weights == "dense" else Prior(1.0, 1.0, *scale_prior("dense", None, None))
+        return Comparison(features[data.order], data, prior, streams, self.n_jobs, bool(self.progress))
+
+    def _run_dense(self, tuning: Tuning, streams: Streams) -> list[DenseDraws]:
+        return run_dense_chains(
+            tuning,
+            self._prior(),
+            Schedule(self.n_burn, self.n_draws, self.thin, "dense"),
+            streams.for_chains(self.n_chains),
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            executor=self.executor,
+        )
+
+    def _run_sparse(self, problem: Problem, streams: Streams) -> list[ChainDraws]:
+        moves: Moves = "published" if self.latent == "metropolis" else "sparse"
         return run_chains(
             problem,
-            Prior(float(self.a), float(self.b), mu, nu),
+            self._prior(),
             Schedule(self.n_burn, self.n_draws, self.thin, moves),
             streams.for_chains(self.n_chains),
             n_jobs=self.n_jobs,
@@ -295,7 +338,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             executor=self.executor,
         )
 
-    def _keep_labels(self, data: GroupedData, chains: list[ChainDraws]) -> None:
+    def _keep_labels(self, data: GroupedData, chains: Sequence[ChainDraws | DenseDraws]) -> None:
         """Keep what the draws say of the training individuals and groups."""
         self._label_sums = np.stack([data.in_caller_order(chain.label_sums) for chain in chains])
         self.label_proba_ = self._label_sums.mean(axis=0) / self.n_draws

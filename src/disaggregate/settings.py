@@ -21,6 +21,7 @@ def published_settings() -> dict[str, Any]:
     """
     return {
         "kernel": "rbf",
+        "gamma": "scale",
         "centers": "all",
         "intercept": False,
         "weights": "sparse",
@@ -65,7 +66,14 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
     _require(_is_one_of(latent, "exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
     _require(_is_one_of(weights, "sparse", "dense"), "weights", '"sparse" or "dense"', weights)
-    _require(_is_whole(n_replicas, 1) and n_replicas == 1, "n_replicas", "1 in this version", n_replicas)
+    sound = n_replicas is None or _is_whole(n_replicas, 1)
+    _require(sound, "n_replicas", "None, for as many as swap well, or a whole number of 1 or more", n_replicas)
+    if weights == "sparse":
+        _require(
+            n_replicas in (None, 1), "n_replicas", '1 with weights="sparse", which have no ladder', n_replicas
+        )
+    else:
+        _require(latent == "exact", "latent", '"exact" with weights="dense", which have no other step', latent)
     _require_confidence(settings["confidence"])
     _require_place(settings["n_jobs"], settings["executor"])
 

@@ -67,6 +67,8 @@ def test_it_fits_the_districts_of_the_seed(models, tmp_path):
     assert np.array_equal(groups, expected.groups)
     assert model.settings == {
         "weights": "sparse",
+        "kernel": "rbf",
+        "gamma": "scale",
         "n_draws": 1000,
         "n_burn": 1000,
         "random_state": 5,

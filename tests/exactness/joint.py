@@ -51,7 +51,6 @@ class Population:
 
     psi: np.ndarray
     n_fixed: int
-    spread: np.ndarray | None = None
     sizes: tuple[int, ...] = SIZES
     reports: tuple[Report, ...] = REPORTS
 
@@ -60,12 +59,6 @@ def small_population(rng: np.random.Generator, *, n_columns: int = 5, n_fixed: i
     psi = rng.standard_normal((n_columns, sum(SIZES))) + 0.4
     psi[:n_fixed] = 1.0
     return Population(psi / np.sqrt(np.mean(psi**2, axis=1, keepdims=True)), n_fixed)
-
-
-def dense_population(rng: np.random.Generator, *, n_columns: int = 4) -> Population:
-    """Orthonormal columns, all always active, of unequal prior variance."""
-    columns = np.linalg.qr(rng.standard_normal((sum(SIZES), n_columns)))[0].T
-    return Population(np.ascontiguousarray(columns), n_columns, spread=np.array([9.0, 3.0, 1.0, 0.2])[:n_columns])
 
 
 def draw_joint(
@@ -82,8 +75,7 @@ def draw_joint(
     refresh_factor(data_free, state)
     state.scale[0] = 0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu)
     size = state.size[0]
-    spread = data_free.spread[state.active[:size]]
-    whitened_weights = np.sqrt(state.scale[0] * spread) * rng.standard_normal(size)
+    whitened_weights = np.sqrt(state.scale[0]) * rng.standard_normal(size)
     state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
     fit_rows(data_free, PRIOR, state, rng)
     state.scores[:] = state.fitted + rng.standard_normal(len(state.fitted))
@@ -106,8 +98,7 @@ def statistics(problem: Problem, state: State, reports: np.ndarray, sizes: tuple
     n_active = size - problem.n_fixed
     log_scale = np.log(state.scale[0])
     whitened = state.factor[:size, :size].T @ state.weights[:size]
-    spread = problem.spread[state.active[:size]]
-    length = np.log1p(np.sum(whitened**2 / spread))
+    length = np.log1p(np.sum(whitened**2))
     error = state.scores - state.fitted
     counts = group_counts(state, sizes)
     labels = state.scores > 0.0
@@ -121,7 +112,7 @@ def statistics(problem: Problem, state: State, reports: np.ndarray, sizes: tuple
             n_active * log_scale,
             length,
             length * log_scale,
-            np.sum(whitened**2 / spread) / state.scale[0],
+            np.sum(whitened**2) / state.scale[0],
             *np.tanh(state.fitted[:3]),
             *np.tanh(state.fitted[:3]) * labels[:3],
             *labels[:3],
@@ -182,7 +173,7 @@ def _changes(
 def _problem(population: Population, evidence: list[Evidence]) -> Problem:
     ids = np.repeat(np.arange(len(population.sizes)), population.sizes).tolist()
     data = group_rows(ids, dict(enumerate(evidence)))
-    return make_problem(population.psi, population.n_fixed, data, population.spread)
+    return make_problem(population.psi, population.n_fixed, data)
 
 
 def _as_number(evidence: Evidence, n: int) -> float:

@@ -8,7 +8,8 @@ from scipy.special import betaln
 
 from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler.counts import draw_labels
-from disaggregate.sampler.latent import draw_scores_given_labels, group_rows_of
+from disaggregate.sampler.evidence import group_rows_of
+from disaggregate.sampler.latent import draw_scores_given_labels
 from disaggregate.sampler.model import Prior, Problem, State
 from tests.compiled_blocks import (
     expansion,
@@ -21,7 +22,7 @@ from tests.compiled_blocks import (
     sweep,
     weights,
 )
-from tests.exactness.joint import CONFIDENCE, Block, dense_population, small_population, z_scores
+from tests.exactness.joint import CONFIDENCE, Block, small_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.5
@@ -59,36 +60,6 @@ BLOCKS = {
 }
 
 
-DENSE_BLOCKS = {
-    "weights": BLOCKS["weights"],
-    "scale": BLOCKS["scale"],
-    "collapsed scale": BLOCKS["collapsed scale"],
-    "length of the scores": BLOCKS["length of the scores"],
-    "Hamiltonian weights": BLOCKS["Hamiltonian weights"],
-    "length of the fit": BLOCKS["length of the fit"],
-    "dense sweep": sweep.dense_sweep,
-    "published sweep": sweep.published_sweep,
-}
-
-
-@pytest.mark.parametrize("name", DENSE_BLOCKS)
-def test_block_with_dense_weights_leaves_the_joint_distribution_invariant(
-    name: str, rng: np.random.Generator
-) -> None:
-    z = z_scores(DENSE_BLOCKS[name], dense_population(rng), rng, n_proposals=0)
-    assert np.abs(z).max() < PASSES
-
-
-def test_spread_of_dense_weights_is_heeded(rng: np.random.Generator) -> None:
-    """Weights drawn as if all directions had the same prior variance must be caught."""
-
-    def ignore_spread(problem: Problem) -> Problem:
-        return problem._replace(spread=np.ones_like(problem.spread))
-
-    z = z_scores(BLOCKS["weights"], dense_population(rng), rng, n_proposals=0, corrupt=ignore_spread)
-    assert np.abs(z).max() > FAILS
-
-
 @pytest.mark.parametrize("n_fixed", [0, 1], ids=["no intercept", "intercept"])
 @pytest.mark.parametrize("name", BLOCKS)
 def test_block_leaves_the_joint_distribution_invariant(name: str, n_fixed: int, rng: np.random.Generator) -> None:
@@ -98,13 +69,14 @@ def test_block_leaves_the_joint_distribution_invariant(name: str, n_fixed: int, 
 
 def without_beta_normaliser(problem: Problem) -> Problem:
     """Drop the normaliser of the first group's Beta, as the paper does."""
-    n = problem.offsets[1]
+    n = problem.evidence.offsets[1]
     positive = CONFIDENCE * np.arange(n + 1) / n
-    log_likelihood = problem.log_likelihood.copy()
+    log_likelihood = problem.evidence.log_likelihood.copy()
     log_likelihood[: n + 1] += betaln(positive + 1.0, CONFIDENCE - positive + 1.0)
-    likelihood = problem.likelihood.copy()
+    likelihood = problem.evidence.likelihood.copy()
     likelihood[: n + 1] = np.exp(log_likelihood[: n + 1] - log_likelihood[: n + 1].max())
-    return problem._replace(log_likelihood=log_likelihood, likelihood=likelihood)
+    changed = problem.evidence._replace(log_likelihood=log_likelihood, likelihood=likelihood)
+    return problem._replace(evidence=changed)
 
 
 @pytest.mark.parametrize("block", [latent.draw_scores_exactly, latent.walk_scores], ids=["exact", "metropolis"])
@@ -133,12 +105,13 @@ def test_missing_hastings_ratio_is_caught(rng: np.random.Generator, monkeypatch:
 
 def test_labels_that_ignore_the_count_are_caught(rng: np.random.Generator) -> None:
     def ignore_count(problem: Problem) -> Problem:
-        return problem._replace(
-            log_likelihood=np.zeros_like(problem.log_likelihood),
-            likelihood=np.ones_like(problem.likelihood),
-            fewest=np.zeros_like(problem.fewest),
-            most=np.diff(problem.offsets),
+        nothing = problem.evidence._replace(
+            log_likelihood=np.zeros_like(problem.evidence.log_likelihood),
+            likelihood=np.ones_like(problem.evidence.likelihood),
+            fewest=np.zeros_like(problem.evidence.fewest),
+            most=np.diff(problem.evidence.offsets),
         )
+        return problem._replace(evidence=nothing)
 
     z = z_scores(latent.draw_scores_exactly, small_population(rng), rng, corrupt=ignore_count)
     assert np.abs(z).max() > FAILS
@@ -159,9 +132,9 @@ def test_labels_drawn_without_their_scores_are_caught(rng: np.random.Generator) 
     """The right count at random members, whatever their scores say."""
 
     def random_members(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
-        for group in range(len(problem.offsets) - 1):
-            rows = group_rows_of(problem, group)
-            evidence = problem.log_likelihood[rows.start + group : rows.stop + group + 1]
+        for group in range(len(problem.evidence.offsets) - 1):
+            rows = group_rows_of(problem.evidence, group)
+            evidence = problem.evidence.log_likelihood[rows.start + group : rows.stop + group + 1]
             labels = rng.permutation(draw_labels(state.fitted[rows], evidence, rng))
             draw_scores_given_labels(state, rows, labels, rng)
 

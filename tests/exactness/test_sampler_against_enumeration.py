@@ -97,6 +97,7 @@ def new_people() -> np.ndarray:
 
 def fit_case(case: Case, latent: str, seed: int) -> GroupStatsClassifier:
     model = GroupStatsClassifier(
+        kernel="rbf",
         gamma=0.5,
         centers=np.array(case.centers)[:, None],
         intercept=case.intercept,

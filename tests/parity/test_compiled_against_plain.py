@@ -22,8 +22,8 @@ from disaggregate.sampler import (
     sweep,
     weights,
 )
+from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import (
-    WHOLE_GROUP,
     Prior,
     Problem,
     State,
@@ -118,10 +118,9 @@ def test_every_block(name: str, rng: np.random.Generator) -> None:
     ("plain", "fast"),
     [
         (sweep.sparse_sweep, fast_sweep.sparse_sweep),
-        (sweep.dense_sweep, fast_sweep.dense_sweep),
         (sweep.published_sweep, fast_sweep.published_sweep),
     ],
-    ids=["sparse", "dense", "published"],
+    ids=["sparse", "published"],
 )
 def test_whole_sweeps(name: str, plain: Callable, fast: Callable, rng: np.random.Generator) -> None:
     """Some sweeps in a row: a few, as Hamiltonian paths amplify rounding, or past the point of a new factor."""
@@ -153,7 +152,8 @@ def test_truncated_normals(mean: float, rng: np.random.Generator) -> None:
 def test_collapsed_likelihood(shift: float, rng: np.random.Generator) -> None:
     fitted = 2.0 * rng.standard_normal(15) + shift
     log_likelihood = Fraction(0.35, 30.0).log_likelihood(15)
-    likelihood = np.exp(log_likelihood - log_likelihood.max())
+    log_likelihood -= log_likelihood.max()
+    likelihood = np.exp(log_likelihood)
     fast = fast_counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, np.empty(16))
     assert fast == pytest.approx(counts.log_evidence_given_fitted(fitted, log_likelihood), rel=1e-10)
 

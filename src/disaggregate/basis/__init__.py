@@ -1,5 +1,6 @@
 """Stage 3, kernel basis: kernels, their centres, and the columns Psi that they make."""
 
+from disaggregate.basis.candidates import candidate_kernels
 from disaggregate.basis.centers import choose_centers
 from disaggregate.basis.columns import Basis, unit_columns
 from disaggregate.basis.directions import Directions, principal_directions
@@ -9,6 +10,7 @@ __all__ = [
     "Basis",
     "Directions",
     "Kernel",
+    "candidate_kernels",
     "choose_centers",
     "principal_directions",
     "resolve_kernel",

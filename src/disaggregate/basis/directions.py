@@ -9,7 +9,7 @@ import numpy as np
 from disaggregate.basis.columns import Basis
 
 # Directions that together hold less than this share of the prior variance are left out.
-_NEGLIGIBLE = 1e-5
+_NEGLIGIBLE = 1e-3
 
 # Eigenvalues of the kernel between centres below this share of the largest are noise.
 _NUMERICAL_ZERO = 1e-10
@@ -57,13 +57,13 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     kept = value > _NUMERICAL_ZERO * value.max(initial=0.0)
     half = vector[:, kept] / np.sqrt(value[kept]) / scale  # kernels to features of unit prior variance
     features = np.vstack([psi[:n_fixed], half.T @ psi[n_fixed:]])
-    left, singular, columns = np.linalg.svd(features, full_matrices=False)
-    spread = singular**2
+    spread, left = np.linalg.eigh(features @ features.T)
+    spread, left = spread[::-1], left[:, ::-1]
     needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
     n_kept = min(needed, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
-    rotation = left[:, :n_kept] / singular[:n_kept]
+    rotation = left[:, :n_kept] / np.sqrt(spread[:n_kept])
     to_kernels = np.hstack([rotation[:n_fixed].T, rotation[n_fixed:].T @ half.T])
-    return Directions(np.ascontiguousarray(columns[:n_kept]), spread[:n_kept], to_kernels)
+    return Directions(np.ascontiguousarray(rotation.T @ features), spread[:n_kept], to_kernels)
 
 
 def _variance_after(spread: np.ndarray) -> np.ndarray:

@@ -96,7 +96,9 @@ def run(arguments: argparse.Namespace) -> None:
 def _unfitted_model(arguments: argparse.Namespace) -> Any:
     from disaggregate import GroupStatsClassifier, published_settings
 
-    settings = published_settings() if arguments.published else {"weights": "sparse"}
+    settings = (
+        published_settings() if arguments.published else {"weights": "sparse", "kernel": "rbf", "gamma": "scale"}
+    )
     settings |= {
         "n_draws": arguments.draws,
         "n_burn": arguments.burn,

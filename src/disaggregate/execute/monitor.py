@@ -29,9 +29,11 @@ class Monitor:
         Sweeps of all chains together.
     show : bool
         Whether to draw a progress bar on standard error.
+    what : str, default="sampling"
+        What the sweeps are for, in a word or two.
     """
 
-    def __init__(self, n_sweeps: int, show: bool) -> None:
+    def __init__(self, n_sweeps: int, show: bool, what: str = "sampling") -> None:
         self._stopped = threading.Event()
         self._bar = Progress(
             TextColumn("{task.description}"),
@@ -44,7 +46,7 @@ class Monitor:
             console=Console(stderr=True),
             disable=not show,
         )
-        self._task = self._bar.add_task("sampling", total=n_sweeps)
+        self._task = self._bar.add_task(what, total=n_sweeps)
 
     def __enter__(self) -> Monitor:
         self._bar.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,13 @@ import numpy as np
 
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.draws import Posterior
+from disaggregate.posterior.ladder import LadderReport
 from disaggregate.tables.frames import as_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from disaggregate.choice import KernelScore
 
 # Individuals whose scores are checked: beyond this many, an even choice of them.
 _MOST_INDIVIDUALS = 500
@@ -20,6 +24,10 @@ _MOST_INDIVIDUALS = 500
 _AGREE = 1.01
 _DISAGREE = 1.05
 _ENOUGH_DRAWS = 100.0
+_FEW_SWAPS = 0.1
+
+# Log odds below which nobody should bet on the features: 3 to 1.
+_LITTLE = 1.1
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,10 @@ class Diagnostics:
         Rows of the training table whose ``f`` was checked.
     worst_rhat, fewest_effective : float
         The worst over everything above.
+    ladder : LadderReport or None
+        Powers, swap rates and evidence of the ladder of replicas, where there is one.
+    kernels : list of KernelScore
+        Kernels that were compared, with their evidence; empty when there was nothing to choose.
     converged : bool
         Whether the chains agree well enough to use the results.
     verdict : str
@@ -47,6 +59,8 @@ class Diagnostics:
     individuals: np.ndarray
     worst_rhat: float
     fewest_effective: float
+    ladder: LadderReport | None
+    kernels: list[KernelScore]
     converged: bool
     verdict: str
 
@@ -66,7 +80,12 @@ class Diagnostics:
         return f"{self.verdict}\n{self.summary().to_string(index=False, float_format='{:.3f}'.format)}"
 
 
-def diagnose(posterior: Posterior, X: np.ndarray) -> Diagnostics:
+def diagnose(
+    posterior: Posterior,
+    X: np.ndarray,
+    ladder: LadderReport | None = None,
+    kernels: Sequence[KernelScore] = (),
+) -> Diagnostics:
     """Judge the draws of delta2, of the number of active kernels and of f at the individuals.
 
     Parameters
@@ -75,6 +94,10 @@ def diagnose(posterior: Posterior, X: np.ndarray) -> Diagnostics:
         Draws.
     X : ndarray of shape (n_rows, n_features)
         Training individuals.
+    ladder : LadderReport, optional
+        What the ladder of replicas says.
+    kernels : sequence of KernelScore, optional
+        Kernels that were compared.
     """
     n_checked = min(len(X), _MOST_INDIVIDUALS)
     individuals = np.unique(np.linspace(0, len(X) - 1, n_checked).astype(int))
@@ -95,7 +118,36 @@ def diagnose(posterior: Posterior, X: np.ndarray) -> Diagnostics:
         verdict += (
             f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
         )
-    return Diagnostics(rhat, ess_bulk, ess_tail, individuals, worst, fewest, converged, verdict)
+    if ladder is not None:
+        verdict += _judge_swaps(ladder) + _judge_gain(ladder)
+    return Diagnostics(
+        rhat, ess_bulk, ess_tail, individuals, worst, fewest, ladder, list(kernels), converged, verdict
+    )
+
+
+def _judge_swaps(ladder: LadderReport) -> str:
+    lowest, n_rungs = float(ladder.swap_rates.min()), len(ladder.powers)
+    seen = f"{n_rungs} replicas a chain, neighbours trade places in {lowest:.0%} of the tries or more"
+    if lowest < _FEW_SWAPS:
+        return (
+            f" The replicas swap too rarely to help the chains out of a wrong explanation ({seen}): "
+            f"set n_replicas={2 * n_rungs}."
+        )
+    return f" The replicas swap well ({seen})."
+
+
+def _judge_gain(ladder: LadderReport) -> str:
+    """Say whether the reports tell more than the base rate."""
+    gain = ladder.gain
+    odds = f"{np.exp(min(abs(gain), 50.0)):.3g}"
+    if gain < _LITTLE:
+        side = f"against it {odds} to 1" if gain < 0.0 else f"for it only {odds} to 1"
+        return (
+            " The reports say little beyond the base rate: that features matter at all has odds "
+            f"{side}. Individual probabilities stay near the base rate with wide intervals; more groups, "
+            "smaller ones, or groups that differ more in their make-up would tell more."
+        )
+    return f" The reports say more than the base rate: odds of {odds} to 1 that the features matter."
 
 
 def _judge(worst: float, fewest: float, n_chains: int, n_draws: int) -> tuple[bool, str]:

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from disaggregate.basis import Basis
 from disaggregate.sampler.chain import ChainDraws
+from disaggregate.sampler.dense.chain import DenseDraws
 
 if TYPE_CHECKING:
     from xarray import DataTree
@@ -109,7 +110,7 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
     )
 
 
-def gather_dense_draws(chains: Sequence[ChainDraws], basis: Basis, to_kernels: np.ndarray) -> Posterior:
+def gather_dense_draws(chains: Sequence[DenseDraws], basis: Basis, to_kernels: np.ndarray) -> Posterior:
     """Put the chains' draws together, with the weights of the directions turned into weights of the kernels.
 
     Parameters
@@ -121,7 +122,7 @@ def gather_dense_draws(chains: Sequence[ChainDraws], basis: Basis, to_kernels: n
     to_kernels : ndarray of shape (n_directions, n_columns)
         As in :class:`disaggregate.basis.Directions`.
     """
-    weights = np.concatenate([chain.weights.reshape(len(chain.scale), len(to_kernels)) for chain in chains])
+    weights = np.concatenate([chain.weights for chain in chains])
     delta2 = np.stack([chain.scale for chain in chains])
     return Posterior(
         basis=basis,

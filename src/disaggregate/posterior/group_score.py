@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.posterior.draws import Posterior
-from disaggregate.sampler.model import evidence_arrays
+from disaggregate.sampler.evidence import log_peaks, make_evidence
 
 _VALUES_AT_ONCE = 2**23
 
@@ -32,7 +32,7 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
     """
     from disaggregate.sampler.compiled.evidence import evidence_by_draw
 
-    log_likelihood, likelihood = evidence_arrays(data)
+    evidence, peaks = make_evidence(data), log_peaks(data)
     n_draws = posterior.delta2.size
     scores = np.empty(len(data.names))
     for first, last in _runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
@@ -40,8 +40,8 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
         counts = slice(data.offsets[first] + first, data.offsets[last] + last)
         fitted = np.clip(posterior.scores(X[data.order[rows]]), -_FARTHEST, _FARTHEST)
         offsets = data.offsets[first : last + 1] - data.offsets[first]
-        by_draw = evidence_by_draw(fitted, offsets, likelihood[counts], log_likelihood[counts])
-        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws)
+        by_draw = evidence_by_draw(fitted, offsets, evidence.likelihood[counts], evidence.log_likelihood[counts])
+        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws) + peaks[first:last]
     return scores
 
 

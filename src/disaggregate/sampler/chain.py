@@ -11,7 +11,7 @@ import numpy as np
 from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
 
 # Sweeps a compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
-_BATCH = 50
+BATCH = 50
 
 
 Moves = Literal["sparse", "dense", "published"]
@@ -30,7 +30,7 @@ class Schedule:
     thin : int
         Sweeps a kept draw.
     moves : {"sparse", "dense", "published"}
-        Which sweep: for sparse or for dense weights, or the one of 2005.
+        Which sweep: for sparse or for dense weights, or the one of 2005. The second has a file of its own.
     """
 
     n_burn: int
@@ -109,14 +109,14 @@ def run_chain(
     advance = getattr(sweep, f"advance_{schedule.moves}")
     state = start
     sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-    tallies = np.zeros(len(problem.likelihood), dtype=np.int64)
+    tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
     batches = []
     while state.sweep[0] < schedule.n_sweeps:
         if not has_room(problem, state):
             state = with_room(problem, state)
         before = int(state.sweep[0])
         record = empty_record(len(state.active), sums, tallies)
-        n_sweeps = min(_BATCH, schedule.n_sweeps - before)
+        n_sweeps = min(BATCH, schedule.n_sweeps - before)
         kept = advance(problem, prior, state, rng, n_sweeps, schedule.n_burn, schedule.thin, record)
         batches.append(_compact(record, kept))
         if on_sweeps is not None:
@@ -128,10 +128,10 @@ def run_chain(
 def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray) -> Record:
     """Make room for the draws of one batch; the running sums go on from one to the next."""
     return Record(
-        size=np.zeros(_BATCH, dtype=np.int64),
-        scale=np.zeros(_BATCH),
-        active=np.zeros((_BATCH, capacity), dtype=np.int64),
-        weights=np.zeros((_BATCH, capacity)),
+        size=np.zeros(BATCH, dtype=np.int64),
+        scale=np.zeros(BATCH),
+        active=np.zeros((BATCH, capacity), dtype=np.int64),
+        weights=np.zeros((BATCH, capacity)),
         label_sums=sums,
         count_tallies=tallies,
     )

@@ -8,11 +8,12 @@ import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
 from disaggregate.sampler.counts import log_count_table
-from disaggregate.sampler.latent import group_evidence, group_rows_of
-from disaggregate.sampler.model import BLOCK, WHOLE_GROUP, Problem, State
+from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
 
 
-def collapsed_gradient(problem: Problem, state: State, fitted: np.ndarray) -> tuple[float, np.ndarray]:
+def collapsed_gradient(
+    evidence: EvidenceArrays, scores: np.ndarray, fitted: np.ndarray
+) -> tuple[float, np.ndarray]:
     """Log p(evidence given f) and its gradient (E[y_i given f, evidence] - p_i) phi(f_i) / (p_i (1 - p_i)).
 
     Groups of more than ``WHOLE_GROUP`` members are cut into blocks whose counts are held at those of the
@@ -20,14 +21,13 @@ def collapsed_gradient(problem: Problem, state: State, fitted: np.ndarray) -> tu
     """
     total = 0.0
     gradient = np.empty_like(fitted)
-    for group in range(len(problem.offsets) - 1):
-        rows = group_rows_of(problem, group)
-        evidence = group_evidence(problem, group)
+    for group in range(len(evidence.offsets) - 1):
+        rows = group_rows_of(evidence, group)
         if rows.stop - rows.start <= WHOLE_GROUP:
-            pieces = [(rows, evidence)]
+            pieces = [(rows, group_evidence(evidence, group))]
         else:
             starts = range(rows.start, rows.stop, BLOCK)
-            pieces = [_block_piece(state, start, min(start + BLOCK, rows.stop)) for start in starts]
+            pieces = [_block_piece(scores, start, min(start + BLOCK, rows.stop)) for start in starts]
         for piece, log_likelihood in pieces:
             value, gradient[piece] = group_gradient(fitted[piece], log_likelihood)
             total += value
@@ -51,8 +51,8 @@ def group_gradient(fitted: np.ndarray, log_likelihood: np.ndarray) -> tuple[floa
     return float(total), gradient
 
 
-def _block_piece(state: State, start: int, stop: int) -> tuple[slice, np.ndarray]:
+def _block_piece(scores: np.ndarray, start: int, stop: int) -> tuple[slice, np.ndarray]:
     rows = slice(start, stop)
     log_likelihood = np.full(stop - start + 1, -np.inf)
-    log_likelihood[(state.scores[rows] > 0.0).sum()] = 0.0
+    log_likelihood[(scores[rows] > 0.0).sum()] = 0.0
     return rows, log_likelihood

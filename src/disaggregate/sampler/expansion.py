@@ -16,12 +16,11 @@ SHIFT_WIDTH = 0.5
 def expand_scores(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Multiply Z by a common factor drawn from its conditional, the weights integrated out.
 
-    Z given gamma and delta2 has density exp(-(Z'Z - sum of s Z'P_g Z)/2) times the evidence, which only sees
-    signs; along g Z the square of g is therefore Gamma(N/2, rate (Z'Z - sum of s Z'P_g Z)/2).
+    Z given gamma and delta2 has density exp(-(Z'Z - s Z'P_g Z)/2) times the evidence, which only sees
+    signs; along g Z the square of g is therefore Gamma(N/2, rate (Z'Z - s Z'P_g Z)/2).
     """
-    size = state.size[0]
-    variance = state.scale[0] * problem.spread[state.active[:size]]
-    explained = np.sum(variance / (1.0 + variance) * state.whitened[:size] ** 2)
+    shrink = state.scale[0] / (1.0 + state.scale[0])
+    explained = shrink * np.sum(state.whitened[: state.size[0]] ** 2)
     rate = 0.5 * max(state.scores @ state.scores - explained, 1e-300)
     factor = math.sqrt(rng.standard_gamma(0.5 * len(state.scores)) / rate)
     for scaled in (state.scores, state.products, state.whitened, state.candidate_products):
@@ -43,7 +42,7 @@ def slice_fit_scale(problem: Problem, prior: Prior, state: State, rng: np.random
         log_scale = present + 2.0 * shift
         if abs(log_scale) > LOG_SCALE_BOUND:
             return -math.inf
-        log_likelihood, _ = collapsed_gradient(problem, state, math.exp(shift) * state.fitted)
+        log_likelihood, _ = collapsed_gradient(problem.evidence, state.scores, math.exp(shift) * state.fitted)
         return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood
 
     shift = slice_step(log_density, 0.0, SHIFT_WIDTH, rng)

@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from disaggregate.sampler.counts import draw_labels
-from disaggregate.sampler.model import BLOCK, WHOLE_GROUP, Prior, Problem, State
+from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
+from disaggregate.sampler.model import Prior, Problem, State
 from disaggregate.sampler.normal import draw_positive_normal
 
 
@@ -17,12 +18,24 @@ def draw_scores_exactly(problem: Problem, prior: Prior, state: State, rng: np.ra
     Groups of more than ``WHOLE_GROUP`` members are drawn in random blocks, each given the count of the rest,
     which leaves the same distribution invariant.
     """
-    for group in range(len(problem.offsets) - 1):
-        rows = group_rows_of(problem, group)
-        labels = _forced_labels(problem, group)
-        if labels is None:
-            labels = _draw_group_labels(problem, group, state, rng)
-        draw_scores_given_labels(state, rows, labels, rng)
+    labels = np.empty(len(state.scores), dtype=bool)
+    draw_all_labels(problem.evidence, state.fitted, state.scores, labels, 0, rng)
+    draw_scores_given_labels(state, slice(0, len(labels)), labels, rng)
+
+
+def draw_all_labels(
+    evidence: EvidenceArrays,
+    fitted: np.ndarray,
+    scores: np.ndarray,
+    labels: np.ndarray,
+    larger_than: int,
+    rng: np.random.Generator,
+) -> None:
+    """Draw labels from p(y given f, evidence) for every group of more than so many members."""
+    for group in range(len(evidence.offsets) - 1):
+        rows = group_rows_of(evidence, group)
+        if rows.stop - rows.start > larger_than:
+            labels[rows] = draw_group_labels(evidence, group, fitted, scores, rng)
 
 
 def walk_scores(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
@@ -30,48 +43,43 @@ def walk_scores(problem: Problem, prior: Prior, state: State, rng: np.random.Gen
 
     The step is 2.4 / sqrt(n). Groups that are all negative or all positive are drawn exactly.
     """
-    for group in range(len(problem.offsets) - 1):
-        rows = group_rows_of(problem, group)
-        labels = _forced_labels(problem, group)
+    for group in range(len(problem.evidence.offsets) - 1):
+        rows = group_rows_of(problem.evidence, group)
+        labels = _forced_labels(problem.evidence, group)
         if labels is None:
             _walk_group(problem, group, state, rng)
         else:
             draw_scores_given_labels(state, rows, labels, rng)
 
 
-def group_rows_of(problem: Problem, group: int) -> slice:
-    """Rows of a group."""
-    return slice(int(problem.offsets[group]), int(problem.offsets[group + 1]))
-
-
-def group_evidence(problem: Problem, group: int) -> np.ndarray:
-    """Log likelihood of each count of the group."""
-    return problem.log_likelihood[problem.offsets[group] + group : problem.offsets[group + 1] + group + 1]
-
-
-def _forced_labels(problem: Problem, group: int) -> np.ndarray | None:
+def _forced_labels(evidence: EvidenceArrays, group: int) -> np.ndarray | None:
     """Labels of a group whose evidence leaves no choice: all negative or all positive."""
-    n = int(problem.offsets[group + 1] - problem.offsets[group])
-    if problem.most[group] == 0:
+    n = int(evidence.offsets[group + 1] - evidence.offsets[group])
+    if evidence.most[group] == 0:
         return np.zeros(n, dtype=bool)
-    if problem.fewest[group] == n:
+    if evidence.fewest[group] == n:
         return np.ones(n, dtype=bool)
     return None
 
 
-def _draw_group_labels(problem: Problem, group: int, state: State, rng: np.random.Generator) -> np.ndarray:
-    rows = group_rows_of(problem, group)
-    evidence = group_evidence(problem, group)
-    fitted = state.fitted[rows]
-    n = len(fitted)
+def draw_group_labels(
+    evidence: EvidenceArrays, group: int, fitted: np.ndarray, scores: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the labels of one group given f; a large group's go on from the signs of its present scores."""
+    rows = group_rows_of(evidence, group)
+    log_likelihood = group_evidence(evidence, group)
+    forced = _forced_labels(evidence, group)
+    if forced is not None:
+        return forced
+    n = rows.stop - rows.start
     if n <= WHOLE_GROUP:
-        return draw_labels(fitted, evidence, rng)
-    labels = state.scores[rows] > 0.0
+        return draw_labels(fitted[rows], log_likelihood, rng)
+    labels = scores[rows] > 0.0
     order = _shuffled(n, rng)
     for start in range(0, n, BLOCK):
         block = order[start : start + BLOCK]
         rest = int(labels.sum() - labels[block].sum())
-        labels[block] = draw_labels(fitted[block], evidence[rest : rest + len(block) + 1], rng)
+        labels[block] = draw_labels(fitted[rows][block], log_likelihood[rest : rest + len(block) + 1], rng)
     return labels
 
 
@@ -93,8 +101,8 @@ def draw_scores_given_labels(state: State, rows: slice, labels: np.ndarray, rng:
 
 
 def _walk_group(problem: Problem, group: int, state: State, rng: np.random.Generator) -> None:
-    rows = group_rows_of(problem, group)
-    evidence = group_evidence(problem, group)
+    rows = group_rows_of(problem.evidence, group)
+    evidence = group_evidence(problem.evidence, group)
     scores, fitted = state.scores[rows], state.fitted[rows]
     step = 2.4 / math.sqrt(len(scores))
     proposed = scores + step * rng.standard_normal(len(scores))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.sampler.evidence import EvidenceArrays, make_evidence
 
 # A column counts as independent of the active ones if more than this share of its square lies outside their span.
 COLLINEARITY_TOLERANCE = 1e-6
-
-# Groups up to this size are drawn in one piece, larger ones in random blocks.
-WHOLE_GROUP = 200
-BLOCK = 64
 
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
@@ -35,7 +31,7 @@ class Prior(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The data of a fit; nothing in it changes.
+    """The data of a fit with sparse weights; nothing in it changes.
 
     Attributes
     ----------
@@ -44,31 +40,18 @@ class Problem(NamedTuple):
     gram : ndarray of shape (n_columns, n_columns)
         Psi'Psi.
     n_fixed : int
-        How many leading columns are always active: the intercept, or all of them for dense weights.
-    spread : ndarray of shape (n_columns,)
-        Prior variance of each whitened weight in units of delta2: all 1 for sparse weights, eq. (5); for dense
-        ones, whose columns are orthonormal, the eigenvalues of the kernel.
+        How many leading columns are always active: the intercept.
     neighbours : ndarray of int, shape (n_columns, NEIGHBOURS)
         Columns that each selectable column resembles most and that resemble it most; -1 where there is none.
-    offsets : ndarray of shape (n_groups + 1,)
-        Where each group starts.
-    log_likelihood, likelihood : ndarray of shape (n_rows + n_groups,)
-        Evidence of each group over its counts, and the same scaled to a largest value of 1;
-        group j's start at ``offsets[j] + j``.
-    fewest, most : ndarray of shape (n_groups,)
-        The least and the greatest count that each group's evidence allows.
+    evidence : EvidenceArrays
+        What the groups report.
     """
 
     psi: np.ndarray
     gram: np.ndarray
     n_fixed: int
-    spread: np.ndarray
     neighbours: np.ndarray
-    offsets: np.ndarray
-    log_likelihood: np.ndarray
-    likelihood: np.ndarray
-    fewest: np.ndarray
-    most: np.ndarray
+    evidence: EvidenceArrays
 
 
 class State(NamedTuple):
@@ -119,7 +102,7 @@ class State(NamedTuple):
     sweep: np.ndarray
 
 
-def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData, spread: np.ndarray | None = None) -> Problem:
+def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData) -> Problem:
     """Gather what the sweeps read.
 
     Parameters
@@ -130,24 +113,14 @@ def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData, spread: np.nd
         Number of leading columns that are always active.
     data : GroupedData
         Groups and evidence.
-    spread : ndarray of shape (n_columns,), optional
-        Prior variances of the whitened weights in units of delta2; by default all 1.
     """
-    log_likelihood, likelihood = evidence_arrays(data)
-    ends = data.offsets + np.arange(len(data.offsets))
-    possible = [np.flatnonzero(np.isfinite(log_likelihood[i:j])) for i, j in pairwise(ends)]
     gram = psi @ psi.T
     return Problem(
         psi=np.ascontiguousarray(psi),
         gram=gram,
         n_fixed=n_fixed,
-        spread=np.ones(len(psi)) if spread is None else spread,
         neighbours=_mutual_neighbours(gram, n_fixed),
-        offsets=data.offsets,
-        log_likelihood=log_likelihood,
-        likelihood=likelihood,
-        fewest=np.array([counts[0] for counts in possible]),
-        most=np.array([counts[-1] for counts in possible]),
+        evidence=make_evidence(data),
     )
 
 
@@ -167,13 +140,6 @@ def _mutual_neighbours(gram: np.ndarray, n_fixed: int) -> np.ndarray:
     mutual = np.take_along_axis(chosen.T, nearest, axis=1)
     neighbours[n_fixed:, :n_nearest] = np.where(mutual, nearest + n_fixed, -1)
     return neighbours
-
-
-def evidence_arrays(data: GroupedData) -> tuple[np.ndarray, np.ndarray]:
-    """Log likelihood over counts of all groups, end to end, and the likelihood scaled to a largest value of 1."""
-    starts = data.offsets[:-1] + np.arange(len(data.names))
-    largest = np.maximum.reduceat(data.log_likelihood, starts)
-    return data.log_likelihood, np.exp(data.log_likelihood - np.repeat(largest, data.sizes + 1))
 
 
 def empty_state(problem: Problem, n_proposals: int) -> State:

@@ -10,6 +10,10 @@ import numpy as np
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import group_rows
 from disaggregate.sampler.chain import Moves, Schedule, run_chain
+from disaggregate.sampler.dense.chain import run_dense_chain
+from disaggregate.sampler.dense.model import DenseProblem, Paths
+from disaggregate.sampler.dense.starts import start_at
+from disaggregate.sampler.evidence import make_evidence, make_ladder
 from disaggregate.sampler.model import Prior, make_problem
 from disaggregate.sampler.starts import random_start
 
@@ -23,7 +27,7 @@ def prepare(moves: Moves) -> None:
 
     Parameters
     ----------
-    moves : {"sparse", "dense", "moves"}
+    moves : {"sparse", "dense", "published"}
         The sweep that will be used.
     """
     with _lock:
@@ -48,8 +52,14 @@ def _tell() -> None:
 
 def _run_tiny_chain(moves: Moves) -> None:
     data = group_rows(["a", "a"], {"a": Fraction(0.5)})
-    problem = make_problem(np.array([[1.0, 1.0], [1.0, 0.5]]), 1, data)
+    columns = np.array([[1.0, 1.0], [1.0, 0.5]])
     prior = Prior(1.0, 1.0, 1.0, 1.0)
     rng = np.random.default_rng(0)
-    start = random_start(problem, prior, 1, rng)
-    run_chain(problem, prior, start, rng, Schedule(n_burn=0, n_draws=1, thin=1, moves=moves))
+    schedule = Schedule(n_burn=0, n_draws=1, thin=1, moves=moves)
+    if moves == "dense":
+        problem = DenseProblem(columns, np.ones(2), make_ladder(make_evidence(data), np.array([1.0, 0.0])))
+        start = start_at(problem, prior, None, rng)
+        run_dense_chain(problem, prior, Paths(np.ones(2), np.ones((2, 3))), start, rng, schedule)
+    else:
+        sparse_problem = make_problem(columns, 1, data)
+        run_chain(sparse_problem, prior, random_start(sparse_problem, prior, 1, rng), rng, schedule)

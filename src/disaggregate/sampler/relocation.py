@@ -50,7 +50,7 @@ def _propose(problem: Problem, prior: Prior, state: State, newcomer: int, rng: n
         <= COLLINEARITY_TOLERANCE * problem.gram[column, column]
     ):
         return
-    before, _ = collapsed_gradient(problem, state, state.fitted)
+    before, _ = collapsed_gradient(problem.evidence, state.scores, state.fitted)
     kept = State(*(array.copy() for array in state))
     whitened_weights = state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1]
     state.active[last] = newcomer
@@ -58,7 +58,7 @@ def _propose(problem: Problem, prior: Prior, state: State, newcomer: int, rng: n
     refresh_factor(problem, state)
     state.weights[: last + 1] = np.linalg.solve(state.factor[: last + 1, : last + 1].T, whitened_weights)
     fit_rows(problem, prior, state, rng)
-    after, _ = collapsed_gradient(problem, state, state.fitted)
+    after, _ = collapsed_gradient(problem.evidence, state.scores, state.fitted)
     if not -rng.standard_exponential() < after - before:
         for array, old in zip(state, kept, strict=True):
             array[...] = old

@@ -20,7 +20,7 @@ def draw_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Gene
     """
     size = state.size[0]
     whitened_weights = state.factor[:size, :size].T @ state.weights[:size]
-    rate = 0.5 * (prior.nu + np.sum(whitened_weights**2 / problem.spread[state.active[:size]]))
+    rate = 0.5 * (prior.nu + np.sum(whitened_weights**2))
     precision = rng.standard_gamma(0.5 * (prior.mu + size)) / rate
     if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
         state.scale[0] = 1.0 / precision
@@ -32,11 +32,10 @@ def slice_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Gen
     The weights must be drawn anew afterwards.
     """
     size = state.size[0]
-    explained = state.whitened[:size] ** 2
-    spread = problem.spread[state.active[:size]]
+    explained = float(np.sum(state.whitened[:size] ** 2))
 
     def log_density(log_scale: float) -> float:
-        return log_scale_density(log_scale, prior, spread, explained)
+        return log_scale_density(log_scale, prior, int(size), explained)
 
     state.scale[0] = math.exp(slice_step(log_density, math.log(state.scale[0]), WIDTH, rng))
 
@@ -62,15 +61,14 @@ def slice_step(
             high = proposed
 
 
-def log_scale_density(log_scale: float, prior: Prior, spread: np.ndarray, explained: np.ndarray) -> float:
-    """Log density of log delta2 given gamma and Z, up to a constant; ``explained`` sums to Z'P_g Z."""
+def log_scale_density(log_scale: float, prior: Prior, size: int, explained: float) -> float:
+    """Log density of log delta2 given gamma and Z, up to a constant; ``explained`` is Z'P_g Z."""
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -math.inf
     scale = math.exp(log_scale)
-    variance = scale * spread
     return (
         -0.5 * prior.mu * log_scale
         - 0.5 * prior.nu / scale
-        - 0.5 * float(np.sum(np.log1p(variance)))
-        + 0.5 * float(np.sum(explained * variance / (1.0 + variance)))
+        - 0.5 * size * math.log1p(scale)
+        + 0.5 * explained * scale / (1.0 + scale)
     )

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.latent import draw_scores_given_labels, group_evidence, group_rows_of
+from disaggregate.sampler.evidence import group_evidence, group_rows_of
+from disaggregate.sampler.latent import draw_scores_given_labels
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, Problem, State, empty_state
 from disaggregate.sampler.products import fit_rows, gather_products, refresh_factor
 from disaggregate.sampler.selection import outside_span
@@ -48,11 +49,11 @@ def _random_scale(prior: Prior, rng: np.random.Generator) -> float:
 
 def _draw_possible_scores(problem: Problem, state: State, rng: np.random.Generator) -> None:
     """Give each group a most likely count, at random members."""
-    for group in range(len(problem.offsets) - 1):
-        evidence = group_evidence(problem, group)
+    for group in range(len(problem.evidence.offsets) - 1):
+        evidence = group_evidence(problem.evidence, group)
         count = rng.choice(np.flatnonzero(evidence == evidence.max()))
         labels = rng.permutation(np.arange(len(evidence) - 1) < count)
-        draw_scores_given_labels(state, group_rows_of(problem, group), labels, rng)
+        draw_scores_given_labels(state, group_rows_of(problem.evidence, group), labels, rng)
 
 
 def _add_if_independent(problem: Problem, state: State, column: int) -> None:

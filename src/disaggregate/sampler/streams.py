@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Streams:
-    """Generators for one fit: one a chain, and one for the choice of centres.
+    """Generators for one fit: one a chain, one a pilot run, and one for the choice of centres.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ class Streams:
     """
 
     def __init__(self, random_state: Any) -> None:
-        self._centers, self._chains = np.random.SeedSequence(_seed(random_state)).spawn(2)
+        self._centers, self._chains, self._pilots = np.random.SeedSequence(_seed(random_state)).spawn(3)
 
     def for_centers(self) -> np.random.Generator:
         """Return the generator that chooses landmarks."""
@@ -27,6 +27,10 @@ class Streams:
     def for_chains(self, n_chains: int) -> list[np.random.Generator]:
         """Return one generator a chain; a chain's stream does not depend on how many others there are."""
         return [np.random.default_rng(child) for child in self._chains.spawn(n_chains)]
+
+    def for_pilots(self, n_pilots: int) -> list[np.random.Generator]:
+        """Return one generator a pilot run."""
+        return [np.random.default_rng(child) for child in self._pilots.spawn(n_pilots)]
 
 
 def _seed(random_state: Any) -> int | None:

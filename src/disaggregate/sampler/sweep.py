@@ -31,20 +31,6 @@ def sparse_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Ge
     state.sweep[0] += 1
 
 
-def dense_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
-    """One sweep for dense weights: all columns are always active, so there are no kernels to select."""
-    gather_products(problem, prior, state, rng)
-    expand_scores(problem, prior, state, rng)  # length of Z given delta2
-    slice_scale(problem, prior, state, rng)  # delta2 given Z
-    draw_weights(problem, prior, state, rng)  # beta given delta2, Z
-    fit_rows(problem, prior, state, rng)  # f = Psi beta
-    # From here to the last line Z is summed out.
-    move_weights(problem, prior, state, rng)  # beta given delta2 and the evidence
-    slice_fit_scale(problem, prior, state, rng)  # delta2 and the length of f given the evidence
-    draw_scores_exactly(problem, prior, state, rng)  # Z given f and the evidence
-    state.sweep[0] += 1
-
-
 def published_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """One sweep with the moves of 2005: nothing is summed out but the weights in eq. (11)."""
     gather_products(problem, prior, state, rng)

@@ -5,54 +5,53 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import lesser
-from disaggregate.sampler.compiled.compile import inlined_part, part
-from disaggregate.sampler.compiled.counts import SAFE_TOTAL, log_add, log_evidence_given_fitted
+from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.counts import SAFE_TOTAL, log_add
 from disaggregate.sampler.compiled.latent import largest_group
 from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
-from disaggregate.sampler.model import BLOCK, WHOLE_GROUP
+from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @part
-def collapsed_gradient(problem, state, fitted, gradient):
+def collapsed_gradient(evidence, scores, fitted, gradient):
     """Fill the gradient and return the log likelihood."""
-    piece = lesser(largest_group(problem.offsets), WHOLE_GROUP)
+    piece = lesser(largest_group(evidence.offsets), WHOLE_GROUP)
     table = np.empty((piece + 1) * (piece + 1))
-    prefix = np.empty(piece + 1)
+    scratch = np.empty(4 * piece + 2)
     likelihood = np.empty(piece + 1)
     log_likelihood = np.empty(piece + 1)
     total = 0.0
-    for group in range(problem.offsets.size - 1):
-        start = problem.offsets[group]
-        stop = problem.offsets[group + 1]
+    for group in range(evidence.offsets.size - 1):
+        start = evidence.offsets[group]
+        stop = evidence.offsets[group + 1]
         n = stop - start
-        if problem.most[group] == 0 or problem.fewest[group] == n:
-            is_positive = problem.most[group] > 0
-            total += problem.log_likelihood[group + (stop if is_positive else start)]
+        if evidence.most[group] == 0 or evidence.fewest[group] == n:
+            is_positive = evidence.most[group] > 0
             total += forced_gradient(fitted[start:stop], 1.0 if is_positive else -1.0, gradient[start:stop])
             continue
         step = n if n <= WHOLE_GROUP else BLOCK
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            piece_evidence(problem, state, group, begin, end, likelihood, log_likelihood)
+            piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
             total += group_gradient(
-                fitted[begin:end], likelihood, log_likelihood, gradient[begin:end], table, prefix
+                fitted[begin:end], likelihood, log_likelihood, gradient[begin:end], table, scratch
             )
     return total
 
 
 @inlined_part
-def piece_evidence(problem, state, group, begin, end, likelihood, log_likelihood):
+def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood):
     """Copy the evidence of a small group; for a block of a large one, hold its count where it is."""
-    if problem.offsets[group + 1] - problem.offsets[group] <= WHOLE_GROUP:
+    if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:
         for c in range(end - begin + 1):
-            likelihood[c] = problem.likelihood[begin + group + c]
-            log_likelihood[c] = problem.log_likelihood[begin + group + c]
+            likelihood[c] = evidence.likelihood[begin + group + c]
+            log_likelihood[c] = evidence.log_likelihood[begin + group + c]
         return
     count = 0
     for row in range(begin, end):
-        count += state.scores[row] > 0.0
+        count += scores[row] > 0.0
     for c in range(end - begin + 1):
         likelihood[c] = 1.0 if c == count else 0.0
         log_likelihood[c] = 0.0 if c == count else -np.inf
@@ -69,37 +68,44 @@ def forced_gradient(fitted, sign, gradient):
     return total
 
 
-@part
-def group_gradient(fitted, likelihood, log_likelihood, gradient, table, prefix):
+@summing_part
+def group_gradient(fitted, likelihood, log_likelihood, gradient, table, scratch):
     """Backward pass into a table, then forward with one vector; probabilities unless they underflow."""
     n = fitted.size
     width = n + 1
+    positive = scratch[:n]
+    negative = scratch[n : 2 * n]
+    prefix = scratch[2 * n : 3 * n + 1]
+    longer = scratch[3 * n + 1 : 4 * n + 2]
+    for i in range(n):
+        positive[i], negative[i] = chances(fitted[i])
     for c in range(width):
         table[n * width + c] = likelihood[c]
     for i in range(n - 1, -1, -1):
-        p, q = chances(fitted[i])
-        here = i * width
+        p = positive[i]
+        q = negative[i]
+        here = table[i * width : i * width + i + 1]
+        below = table[(i + 1) * width : (i + 1) * width + i + 2]
         for c in range(i + 1):
-            table[here + c] = q * table[here + width + c] + p * table[here + width + c + 1]
+            here[c] = q * below[c] + p * below[c + 1]
     total = table[0]
     if total < SAFE_TOTAL:
         return group_gradient_by_logarithms(fitted, log_likelihood, gradient, table, prefix)
     prefix[0] = 1.0
     for i in range(n):
-        p, q = chances(fitted[i])
-        below = (i + 1) * width
+        p = positive[i]
+        q = negative[i]
+        below = table[(i + 1) * width : (i + 1) * width + i + 2]
         change = 0.0
         for c in range(i + 1):
-            change += prefix[c] * (table[below + c + 1] - table[below + c])
+            change += prefix[c] * (below[c + 1] - below[c])
         gradient[i] = change * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI) / total
-        prefix[i + 1] = prefix[i] * p
-        for c in range(i, 0, -1):
-            prefix[c] = prefix[c] * q + prefix[c - 1] * p
-        prefix[0] *= q
-    largest = -np.inf
-    for c in range(width):
-        largest = log_likelihood[c] if log_likelihood[c] > largest else largest
-    return math.log(total) + largest
+        longer[0] = prefix[0] * q
+        for c in range(1, i + 1):
+            longer[c] = prefix[c] * q + prefix[c - 1] * p
+        longer[i + 1] = prefix[i] * p
+        prefix, longer = longer, prefix
+    return math.log(total)
 
 
 @inlined_part
@@ -139,21 +145,4 @@ def group_gradient_by_logarithms(fitted, log_likelihood, gradient, table, prefix
         for c in range(i, 0, -1):
             prefix[c] = log_add(prefix[c] + log_q, prefix[c - 1] + log_p)
         prefix[0] += log_q
-    return total
-
-
-@part
-def collapsed_log_likelihood(problem, fitted):
-    """Log likelihood alone, with every group whole."""
-    prefix = np.empty(largest_group(problem.offsets) + 1)
-    total = 0.0
-    for group in range(problem.offsets.size - 1):
-        start = problem.offsets[group]
-        stop = problem.offsets[group + 1]
-        total += log_evidence_given_fitted(
-            fitted[start:stop],
-            problem.likelihood[start + group : stop + group + 1],
-            problem.log_likelihood[start + group : stop + group + 1],
-            prefix,
-        )
     return total

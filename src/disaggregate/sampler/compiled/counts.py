@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import fill
+from disaggregate.sampler.compiled.arrays import dot, fill
 from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
 
@@ -123,26 +123,26 @@ def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, tabl
 
 
 @part
-def log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix):
-    """Only the last row of the table is needed, so one vector serves."""
-    n = fitted.size
-    prefix[0] = 1.0
-    for i in range(n):
+def log_evidence_given_fitted(fitted, likelihood, log_likelihood, law):
+    count_law(fitted, law)
+    total = dot(law[: fitted.size + 1], likelihood)
+    if total >= SAFE_TOTAL:
+        return math.log(total)
+    return log_evidence_by_logarithms(fitted, log_likelihood, law)
+
+
+@part
+def count_law(fitted, law):
+    """Fill the probability of each count: the last row of the table, which one vector can hold."""
+    law[0] = 1.0
+    for i in range(fitted.size):
         small = tail(abs(fitted[i]))
         p = 1.0 - small if fitted[i] > 0.0 else small
         q = small if fitted[i] > 0.0 else 1.0 - small
-        prefix[i + 1] = prefix[i] * p
+        law[i + 1] = law[i] * p
         for c in range(i, 0, -1):
-            prefix[c] = prefix[c] * q + prefix[c - 1] * p
-        prefix[0] *= q
-    total = 0.0
-    largest = -np.inf
-    for c in range(n + 1):
-        total += prefix[c] * likelihood[c]
-        largest = log_likelihood[c] if log_likelihood[c] > largest else largest
-    if total >= SAFE_TOTAL:
-        return math.log(total) + largest
-    return log_evidence_by_logarithms(fitted, log_likelihood, prefix)
+            law[c] = law[c] * q + law[c - 1] * p
+        law[0] *= q
 
 
 @part

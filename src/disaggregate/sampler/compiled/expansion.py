@@ -15,9 +15,9 @@ from disaggregate.sampler.model import LOG_SCALE_BOUND
 @inlined_part
 def expand_scores(problem, prior, state, rng):
     rest = dot(state.scores, state.scores)
+    shrink = state.scale[0] / (1.0 + state.scale[0])
     for i in range(state.size[0]):
-        variance = state.scale[0] * problem.spread[state.active[i]]
-        rest -= variance / (1.0 + variance) * square(state.whitened[i])
+        rest -= shrink * square(state.whitened[i])
     rate = 0.5 * rest if rest > 1e-300 else 1e-300
     factor = math.sqrt(rng.standard_gamma(0.5 * state.scores.size) / rate)
     multiply(state.scores, factor)
@@ -66,5 +66,5 @@ def shift_density(shift, problem, prior, state, fitted, gradient):
     factor = math.exp(shift)
     for i in range(fitted.size):
         fitted[i] = factor * state.fitted[i]
-    log_likelihood = collapsed_gradient(problem, state, fitted, gradient)
+    log_likelihood = collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
     return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood

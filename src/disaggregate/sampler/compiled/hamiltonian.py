@@ -16,12 +16,11 @@ def move_weights(problem, prior, state, rng):
     size = state.size[0]
     if size == 0:
         return
-    precision = np.empty(size)
+    precision = 1.0 / state.scale[0]
     position = np.empty(size)
     momentum = np.empty(size)
     for i in range(size):
-        precision[i] = 1.0 / (state.scale[0] * problem.spread[state.active[i]])
-        momentum[i] = math.sqrt(1.0 + precision[i]) * rng.standard_normal()
+        momentum[i] = math.sqrt(1.0 + precision) * rng.standard_normal()
     whiten(state, position)
     step = STEP * (1.0 + JITTER * (2.0 * rng.random() - 1.0))
     n_steps = 1 + int(MOST_STEPS * rng.random())
@@ -39,7 +38,7 @@ def move_weights(problem, prior, state, rng):
         for i in range(size):
             momentum[i] += kick * force[i]
             if taken < n_steps:
-                position[i] += step * momentum[i] / (1.0 + precision[i])
+                position[i] += step * momentum[i] / (1.0 + precision)
     after = energy + kinetic(momentum, precision)
     if -rng.standard_exponential() < before - after and math.isfinite(after):
         copy(state.weights[:size], weights)
@@ -59,7 +58,7 @@ def whiten(state, position):
 def kinetic(momentum, precision):
     total = 0.0
     for i in range(momentum.size):
-        total += 0.5 * square(momentum[i]) / (1.0 + precision[i])
+        total += 0.5 * square(momentum[i]) / (1.0 + precision)
     return total
 
 
@@ -70,11 +69,11 @@ def energy_and_force(problem, state, precision, position, weights, fitted, gradi
     copy(weights, position)
     unwhiten(state.factor, size, weights)
     fit_columns(problem.psi, state.active, weights, fitted)
-    energy = -collapsed_gradient(problem, state, fitted, gradient)
+    energy = -collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
     for i in range(size):
         known = dot(state.factor[i, :i], force[:i])
         force[i] = (dot(problem.psi[state.active[i]], gradient) - known) / state.factor[i, i]
     for i in range(size):
-        energy += 0.5 * precision[i] * square(position[i])
-        force[i] -= precision[i] * position[i]
+        energy += 0.5 * precision * square(position[i])
+        force[i] -= precision * position[i]
     return energy

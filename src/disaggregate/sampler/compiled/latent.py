@@ -8,42 +8,52 @@ from disaggregate.sampler.compiled.arrays import copy, fill, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.counts import draw_labels
 from disaggregate.sampler.compiled.normal import draw_positive_normal
-from disaggregate.sampler.model import BLOCK, WHOLE_GROUP
+from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 
 @inlined_part
 def draw_scores_exactly(problem, prior, state, rng):
-    largest = largest_group(problem.offsets)
-    labels = np.empty(largest, dtype=np.int64)
+    labels = np.empty(state.scores.size, dtype=np.int64)
+    draw_all_labels(problem.evidence, state.fitted, state.scores, labels, 0, rng)
+    draw_scores_given_labels(state.scores, state.fitted, 0, labels.size, labels, rng)
+
+
+@part
+def draw_all_labels(evidence, fitted, scores, labels, larger_than, rng):
+    largest = largest_group(evidence.offsets)
     order = np.empty(largest, dtype=np.int64)
     piece = lesser(largest, WHOLE_GROUP)
     piece_labels = np.empty(piece, dtype=np.int64)
     piece_fitted = np.empty(piece)
     positive = np.empty(piece)
     table = np.empty((piece + 1) * (piece + 1))
-    for group in range(problem.offsets.size - 1):
-        start = problem.offsets[group]
-        n = problem.offsets[group + 1] - start
-        if problem.most[group] == 0:
-            fill(labels, 0)
-        elif problem.fewest[group] == n:
-            fill(labels, 1)
+    for group in range(evidence.offsets.size - 1):
+        start = evidence.offsets[group]
+        stop = evidence.offsets[group + 1]
+        if stop - start <= larger_than:
+            continue
+        if evidence.most[group] == 0:
+            fill(labels[start:stop], 0)
+        elif evidence.fewest[group] == stop - start:
+            fill(labels[start:stop], 1)
         else:
             draw_group_labels(
-                problem, group, state, labels, order, piece_labels, piece_fitted, positive, table, rng
-            )
-        draw_scores_given_labels(state.scores, state.fitted, start, n, labels, rng)
+                evidence, group, fitted, scores, labels[start:stop], order, piece_labels, piece_fitted, positive,
+                table, rng,
+            )  # fmt: skip
 
 
 @inlined_part
-def draw_group_labels(problem, group, state, labels, order, piece_labels, piece_fitted, positive, table, rng):
+def draw_group_labels(
+    evidence, group, fitted, scores, labels, order, piece_labels, piece_fitted, positive, table, rng
+):
     """Draw a group in one piece if it is small, else in random blocks given the count of the rest."""
-    start = problem.offsets[group]
-    n = problem.offsets[group + 1] - start
+    start = evidence.offsets[group]
+    n = evidence.offsets[group + 1] - start
     count = 0
     for i in range(n):
         order[i] = i
-        labels[i] = state.scores[start + i] > 0.0
+        labels[i] = scores[start + i] > 0.0
         count += labels[i]
     step = n
     if n > WHOLE_GROUP:
@@ -55,13 +65,13 @@ def draw_group_labels(problem, group, state, labels, order, piece_labels, piece_
         size = lesser(step, n - begin)
         for i in range(size):
             member = order[begin + i]
-            piece_fitted[i] = state.fitted[start + member]
+            piece_fitted[i] = fitted[start + member]
             count -= labels[member]
         first = start + group + count
         draw_labels(
             piece_fitted[:size],
-            problem.likelihood[first : first + size + 1],
-            problem.log_likelihood[first : first + size + 1],
+            evidence.likelihood[first : first + size + 1],
+            evidence.log_likelihood[first : first + size + 1],
             piece_labels,
             positive,
             table,
@@ -74,16 +84,16 @@ def draw_group_labels(problem, group, state, labels, order, piece_labels, piece_
 
 @inlined_part
 def walk_scores(problem, prior, state, rng):
-    largest = largest_group(problem.offsets)
+    largest = largest_group(problem.evidence.offsets)
     labels = np.empty(largest, dtype=np.int64)
     proposed = np.empty(largest)
-    for group in range(problem.offsets.size - 1):
-        start = problem.offsets[group]
-        n = problem.offsets[group + 1] - start
-        if problem.most[group] > 0 and problem.fewest[group] < n:
+    for group in range(problem.evidence.offsets.size - 1):
+        start = problem.evidence.offsets[group]
+        n = problem.evidence.offsets[group + 1] - start
+        if problem.evidence.most[group] > 0 and problem.evidence.fewest[group] < n:
             walk_group(problem, group, state, proposed, rng)
         else:
-            fill(labels, int(problem.most[group] > 0))
+            fill(labels, int(problem.evidence.most[group] > 0))
             draw_scores_given_labels(state.scores, state.fitted, start, n, labels, rng)
 
 
@@ -105,8 +115,8 @@ def draw_scores_given_labels(scores, fitted, start, n, labels, rng):
 
 @inlined_part
 def walk_group(problem, group, state, proposed, rng):
-    start = problem.offsets[group]
-    n = problem.offsets[group + 1] - start
+    start = problem.evidence.offsets[group]
+    n = problem.evidence.offsets[group + 1] - start
     step = 2.4 / math.sqrt(n)
     count = 0
     proposed_count = 0
@@ -119,7 +129,22 @@ def walk_group(problem, group, state, proposed, rng):
         squares += square(present - state.fitted[start + i]) - square(proposed[i] - state.fitted[start + i])
     first = start + group
     log_ratio = (
-        problem.log_likelihood[first + proposed_count] - problem.log_likelihood[first + count] + 0.5 * squares
+        problem.evidence.log_likelihood[first + proposed_count]
+        - problem.evidence.log_likelihood[first + count]
+        + 0.5 * squares
     )
     if -rng.standard_exponential() < log_ratio:
         copy(state.scores[start : start + n], proposed)
+
+
+@part
+def tally_labels(offsets, scores, label_sums, count_tallies):
+    """Count the positives, by individual and by group."""
+    for group in range(offsets.size - 1):
+        start = offsets[group]
+        count = 0
+        for row in range(start, offsets[group + 1]):
+            positive = scores[row] > 0.0
+            label_sums[row] += positive
+            count += positive
+        count_tallies[start + group + count] += 1

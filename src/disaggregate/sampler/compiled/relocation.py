@@ -63,7 +63,7 @@ def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
     column = state.active[last]
     if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
         return
-    before = collapsed_gradient(problem, state, state.fitted, gradient)
+    before = collapsed_gradient(problem.evidence, state.scores, state.fitted, gradient)
     whiten(state, position[:size])
     product = state.products[last]
     old_row = np.empty(size)
@@ -72,7 +72,7 @@ def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
     append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
     unwhiten(state.factor, size, position)
     fit_columns(problem.psi, state.active, position[:size], fitted)
-    after = collapsed_gradient(problem, state, fitted, gradient)
+    after = collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
     if -rng.standard_exponential() < after - before:
         copy(state.weights[:size], position)
         copy(state.fitted, fitted)

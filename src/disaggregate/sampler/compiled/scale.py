@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import square
+from disaggregate.sampler.compiled.arrays import dot, square
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 from disaggregate.sampler.scale import WIDTH
@@ -18,7 +18,7 @@ def draw_scale(problem, prior, state, rng):
         whitened_weight = 0.0
         for j in range(i, size):
             whitened_weight += state.factor[j, i] * state.weights[j]
-        squares += square(whitened_weight) / problem.spread[state.active[i]]
+        squares += square(whitened_weight)
     precision = rng.standard_gamma(0.5 * (prior.mu + size)) / (0.5 * (prior.nu + squares))
     if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
         state.scale[0] = 1.0 / precision
@@ -27,22 +27,18 @@ def draw_scale(problem, prior, state, rng):
 @inlined_part
 def slice_scale(problem, prior, state, rng):
     size = state.size[0]
-    explained = np.empty(size)
-    spread = np.empty(size)
-    for i in range(size):
-        explained[i] = square(state.whitened[i])
-        spread[i] = problem.spread[state.active[i]]
+    explained = dot(state.whitened[:size], state.whitened[:size])
     present = math.log(state.scale[0])
-    level = log_scale_density(present, prior, spread, explained) - rng.standard_exponential()
+    level = log_scale_density(present, prior, size, explained) - rng.standard_exponential()
     low = present - WIDTH * rng.random()
     high = low + WIDTH
-    while log_scale_density(low, prior, spread, explained) > level:
+    while log_scale_density(low, prior, size, explained) > level:
         low -= WIDTH
-    while log_scale_density(high, prior, spread, explained) > level:
+    while log_scale_density(high, prior, size, explained) > level:
         high += WIDTH
     while True:
         proposed = low + (high - low) * rng.random()
-        if log_scale_density(proposed, prior, spread, explained) >= level:
+        if log_scale_density(proposed, prior, size, explained) >= level:
             break
         if proposed < present:
             low = proposed
@@ -52,12 +48,9 @@ def slice_scale(problem, prior, state, rng):
 
 
 @part
-def log_scale_density(log_scale, prior, spread, explained):
+def log_scale_density(log_scale, prior, size, explained):
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -np.inf
     scale = math.exp(log_scale)
     value = -0.5 * prior.mu * log_scale - 0.5 * prior.nu / scale
-    for i in range(spread.size):
-        variance = scale * spread[i]
-        value += 0.5 * (explained[i] * variance / (1.0 + variance) - math.log1p(variance))
-    return value
+    return value - 0.5 * size * math.log1p(scale) + 0.5 * explained * scale / (1.0 + scale)

@@ -4,7 +4,7 @@ from disaggregate.sampler.compiled.arrays import copy, lesser
 from disaggregate.sampler.compiled.compile import inlined_part, kernel
 from disaggregate.sampler.compiled.expansion import expand_scores, slice_fit_scale
 from disaggregate.sampler.compiled.hamiltonian import move_weights
-from disaggregate.sampler.compiled.latent import draw_scores_exactly, walk_scores
+from disaggregate.sampler.compiled.latent import draw_scores_exactly, tally_labels, walk_scores
 from disaggregate.sampler.compiled.products import fit_rows, gather_products, refresh_factor
 from disaggregate.sampler.compiled.relocation import relocate_kernels
 from disaggregate.sampler.compiled.scale import draw_scale, slice_scale
@@ -33,24 +33,6 @@ def advance_sparse(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
         draw_weights(problem, prior, state, rng)
         fit_rows(problem, prior, state, rng)
         relocate_kernels(problem, prior, state, rng)
-        move_weights(problem, prior, state, rng)
-        slice_fit_scale(problem, prior, state, rng)
-        draw_scores_exactly(problem, prior, state, rng)
-        record_draw(problem, state, n_burn, thin, record, first)
-    return draws_kept(state, n_burn, thin) - first
-
-
-@kernel
-def advance_dense(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
-    """Do the same where all columns are always active, and no kernels are selected."""
-    first = draws_kept(state, n_burn, thin)
-    for _ in range(n_sweeps):
-        start_sweep(problem, state)
-        gather_products(problem, prior, state, rng)
-        expand_scores(problem, prior, state, rng)
-        slice_scale(problem, prior, state, rng)
-        draw_weights(problem, prior, state, rng)
-        fit_rows(problem, prior, state, rng)
         move_weights(problem, prior, state, rng)
         slice_fit_scale(problem, prior, state, rng)
         draw_scores_exactly(problem, prior, state, rng)
@@ -106,11 +88,4 @@ def record_draw(problem, state, n_burn, thin, record, first):
     record.scale[place] = state.scale[0]
     copy(record.active[place, :size], state.active)
     copy(record.weights[place, :size], state.weights)
-    for group in range(problem.offsets.size - 1):
-        start = problem.offsets[group]
-        count = 0
-        for row in range(start, problem.offsets[group + 1]):
-            positive = state.scores[row] > 0.0
-            record.label_sums[row] += positive
-            count += positive
-        record.count_tallies[start + group + count] += 1
+    tally_labels(problem.evidence.offsets, state.scores, record.label_sums, record.count_tallies)

@@ -9,8 +9,7 @@ from disaggregate.sampler.compiled.products import unwhiten
 @inlined_part
 def draw_weights(problem, prior, state, rng):
     size = state.size[0]
+    shrink = state.scale[0] / (1.0 + state.scale[0])
     for i in range(size):
-        variance = state.scale[0] * problem.spread[state.active[i]]
-        shrink = variance / (1.0 + variance)
         state.weights[i] = shrink * state.whitened[i] + math.sqrt(shrink) * rng.standard_normal()
     unwhiten(state.factor, size, state.weights)

@@ -1,0 +1,68 @@
+"""What the ladder of replicas says: how well it mixed, and how probable the reports are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.groups import GroupedData
+from disaggregate.posterior.log_evidence import LogEvidence, log_evidence, log_evidence_of_constant
+from disaggregate.sampler.dense.chain import DenseDraws
+from disaggregate.sampler.evidence import log_peaks, make_evidence
+from disaggregate.sampler.model import Prior
+
+
+@dataclass(frozen=True)
+class LadderReport:
+    """What the ladder says.
+
+    Attributes
+    ----------
+    powers : ndarray of shape (n_rungs,)
+        Powers of the evidence, from 1 down to 0.
+    swap_rates : ndarray of shape (n_rungs - 1,)
+        How often neighbours trade places, on average over chains.
+    log_evidence : LogEvidence
+        Log marginal likelihood of the reports.
+    log_evidence_constant : float
+        The same for a model in which everybody has the same probability.
+    """
+
+    powers: np.ndarray
+    swap_rates: np.ndarray
+    log_evidence: LogEvidence
+    log_evidence_constant: float
+
+    @property
+    def gain(self) -> float:
+        """Log Bayes factor of the model against the one with the same probability for everybody."""
+        return self.log_evidence.value - self.log_evidence_constant
+
+
+def ladder_report(
+    chains: Sequence[DenseDraws], powers: np.ndarray, data: GroupedData, prior: Prior
+) -> LadderReport | None:
+    """Sum up the ladders of all chains; None where there is only one rung.
+
+    Parameters
+    ----------
+    chains : sequence of DenseDraws
+        What the chains recorded.
+    powers : ndarray of shape (n_rungs,)
+        The ladder.
+    data : GroupedData
+        What the groups report.
+    prior : Prior
+        Hyper-parameters.
+    """
+    if len(powers) == 1:
+        return None
+    peak = float(log_peaks(data).sum())
+    return LadderReport(
+        powers=powers,
+        swap_rates=np.mean([chain.tally.swapped / chain.n_sweeps for chain in chains], axis=0),
+        log_evidence=log_evidence([chain.stones for chain in chains], peak),
+        log_evidence_constant=peak + log_evidence_of_constant(make_evidence(data), prior),
+    )

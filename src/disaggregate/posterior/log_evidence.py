@@ -1,0 +1,110 @@
+"""How probable the reports are under the model: its log marginal likelihood, from the ladder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, gammaln, log_ndtr, logsumexp
+from scipy.stats import t as student
+
+from disaggregate.sampler.evidence import EvidenceArrays
+from disaggregate.sampler.model import Prior
+
+_FEWEST_ESTIMATES = 4
+_NODES = 201
+_FARTHEST_CONSTANT = 8.0
+
+
+@dataclass(frozen=True)
+class LogEvidence:
+    """Log marginal likelihood of the groups' reports.
+
+    Attributes
+    ----------
+    value : float
+        The estimate; ``float()`` gives it too.
+    std_error : float
+        Its Monte Carlo standard error.
+    """
+
+    value: float
+    std_error: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ± {self.std_error:.2f}"
+
+
+def log_evidence(stones: list[np.ndarray], peak: float = 0.0) -> LogEvidence:
+    """Climb from the prior to the posterior, a stepping stone a pair of rungs.
+
+    The ratio of the normalisers of two neighbouring rungs is found by Bennett's acceptance ratio, which uses the
+    draws of both. The standard error comes from the spread of the chains' own estimates; few chains are cut
+    into pieces for it.
+
+    Parameters
+    ----------
+    stones : list of ndarray of shape (n_sweeps, n_rungs - 1, 2)
+        For each chain the log likelihood ratios of each pair of neighbours, the colder rung's over the
+        hotter one's: at the hotter replica, and at the colder one.
+    peak : float, default=0.0
+        Log likelihood that was taken out of the evidence to scale it.
+    """
+    n_pieces = -(-_FEWEST_ESTIMATES // len(stones))
+    pieces = [piece for chain in stones for piece in np.array_split(chain, n_pieces) if len(piece)]
+    estimates = [_sum_of_ratios(piece) for piece in pieces]
+    is_known = len(estimates) > 1 and np.all(np.isfinite(estimates))
+    spread = float(np.std(estimates, ddof=1)) if is_known else np.nan
+    return LogEvidence(peak + _sum_of_ratios(np.concatenate(stones)), spread / np.sqrt(len(estimates)))
+
+
+def _sum_of_ratios(stones: np.ndarray) -> float:
+    return float(sum(_log_ratio(stones[:, pair, 0], stones[:, pair, 1]) for pair in range(stones.shape[1])))
+
+
+def _log_ratio(at_hotter: np.ndarray, at_colder: np.ndarray) -> float:
+    """Solve Bennett's equation for the log ratio of normalisers."""
+
+    def imbalance(guess: float) -> float:
+        return float(expit(at_hotter - guess).sum() - expit(guess - at_colder).sum())
+
+    if np.all(np.isneginf(at_hotter)):
+        return -np.inf  # no hotter draw was possible under the colder evidence
+    finite = np.concatenate([at_hotter, at_colder])
+    finite = finite[np.isfinite(finite)]
+    return float(brentq(imbalance, finite.min() - 50.0, finite.max() + 50.0, xtol=1e-6))
+
+
+def log_evidence_of_constant(evidence: EvidenceArrays, prior: Prior) -> float:
+    """Log marginal likelihood of the reports if everybody had the same probability Phi(c).
+
+    A priori c is N(0, delta2), as the intercept is; with delta2 integrated out it is a t variable.
+    """
+
+    def log_integrand(grid: np.ndarray) -> np.ndarray:
+        log_prior = student.logpdf(grid, prior.mu, scale=np.sqrt(prior.nu / prior.mu))
+        return log_prior + [_log_likelihood_of_constant(evidence, c) for c in grid]
+
+    grid = np.linspace(-_FARTHEST_CONSTANT, _FARTHEST_CONSTANT, _NODES)
+    coarse = log_integrand(grid)
+    likely = grid[coarse >= coarse.max() - 40.0]
+    step = grid[1] - grid[0]
+    fine = np.linspace(likely[0] - step, likely[-1] + step, _NODES)
+    return float(logsumexp(log_integrand(fine)) + np.log(fine[1] - fine[0]))
+
+
+def _log_likelihood_of_constant(evidence: EvidenceArrays, c: float) -> float:
+    """Given c, a group's count is binomial."""
+    sizes = np.diff(evidence.offsets)
+    first = evidence.offsets[:-1] + np.arange(len(sizes))
+    n = np.repeat(sizes, sizes + 1)
+    k = np.arange(len(n)) - np.repeat(first, sizes + 1)
+    log_ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    terms = log_ways + k * log_ndtr(c) + (n - k) * log_ndtr(-c) + evidence.log_likelihood
+    largest = np.maximum.reduceat(terms, first)
+    sums = np.add.reduceat(np.exp(terms - np.repeat(largest, sizes + 1)), first)
+    return float(np.sum(np.log(sums) + largest))

@@ -1,0 +1,234 @@
+"""Compiled twin of ``sampler.dense``, and many sweeps in one call."""
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.compiled.arrays import copy, dot, fill, lesser, square
+from disaggregate.sampler.compiled.collapsed import collapsed_gradient
+from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
+from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, log_evidence_by_logarithms
+from disaggregate.sampler.compiled.latent import draw_all_labels, largest_group, tally_labels
+from disaggregate.sampler.dense.moves import JITTER, MOST_STEPS, PATH_LENGTH
+from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays
+from disaggregate.sampler.model import LOG_SCALE_BOUND
+
+
+@kernel
+def advance_dense(problem, prior, paths, replicas, rng, n_sweeps, n_burn, thin, tally, record):
+    """Do ``n_sweeps`` sweeps and record the kept ones.
+
+    Returns the number of draws recorded. Sweeps before ``n_burn`` are not kept, after it every ``thin``-th is;
+    the likelihood ratios along the ladder are recorded for all of them.
+    """
+    n_rungs = replicas.position.shape[0]
+    kept = 0
+    for sweep in range(n_sweeps):
+        move_replicas(problem, prior, paths, replicas, tally, rng)
+        if n_rungs > 1:
+            refresh_prior(problem, prior, replicas, rng)
+            for rung in range(n_rungs):
+                draw_signs(problem, replicas, rung, WHOLE_GROUP, rng)
+            exchange_replicas(problem.ladder, replicas, tally, record.stones[sweep], rng)
+        draw_signs(problem, replicas, 0, 0, rng)
+        replicas.sweep[0] += 1
+        after_burn = replicas.sweep[0] - n_burn
+        if after_burn > 0 and after_burn % thin == 0:
+            record_draw(problem, replicas, record, kept)
+            kept += 1
+    return kept
+
+
+@part
+def rung_of(ladder, rung):
+    return EvidenceArrays(
+        ladder.offsets,
+        ladder.log_likelihood[rung],
+        ladder.likelihood[rung],
+        ladder.fewest[rung],
+        ladder.most[rung],
+    )
+
+
+@inlined_part
+def move_replicas(problem, prior, paths, replicas, tally, rng):
+    n_rungs, n_coordinates = replicas.position.shape
+    n_columns = n_coordinates - 1
+    length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
+    n_steps = int(lesser(math.ceil(length / paths.step[0]), MOST_STEPS))
+    n_steps = n_steps if n_steps > 1 else 1
+    jitter = 1.0 + JITTER * (2.0 * rng.random() - 1.0)
+    position = np.empty((n_rungs, n_coordinates))
+    momentum = np.empty((n_rungs, n_coordinates))
+    for rung in range(n_rungs):
+        for i in range(n_coordinates):
+            position[rung, i] = replicas.position[rung, i]
+            momentum[rung, i] = rng.standard_normal() / math.sqrt(paths.inverse_mass[rung, i])
+    weights = np.empty((n_rungs, n_columns))
+    pull = np.empty((n_rungs, n_columns))
+    force = np.empty((n_rungs, n_coordinates))
+    fitted = np.empty(replicas.fitted.shape)
+    gradient = np.empty(replicas.fitted.shape)
+    energy = np.empty(n_rungs)
+    before = np.empty(n_rungs)
+    for taken in range(n_steps + 1):
+        energy_and_force(problem, prior, replicas.scores, position, weights, fitted, gradient, pull, energy, force)
+        for rung in range(n_rungs):
+            if taken == 0:
+                before[rung] = energy[rung] + kinetic(momentum[rung], paths.inverse_mass[rung])
+            # Half a kick at either end of the path, a whole one in between.
+            step = paths.step[rung] * jitter
+            kick = step if 0 < taken < n_steps else 0.5 * step
+            for i in range(n_coordinates):
+                momentum[rung, i] += kick * force[rung, i]
+                if taken < n_steps:
+                    position[rung, i] += step * paths.inverse_mass[rung, i] * momentum[rung, i]
+    for rung in range(n_rungs):
+        log_ratio = before[rung] - energy[rung] - kinetic(momentum[rung], paths.inverse_mass[rung])
+        threshold = -rng.standard_exponential()
+        if math.isfinite(log_ratio):
+            tally.accepted[rung] += math.exp(lesser(log_ratio, 0.0))
+            if threshold < log_ratio:
+                copy(replicas.position[rung], position[rung])
+                copy(replicas.fitted[rung], fitted[rung])
+        for i in range(n_coordinates):
+            tally.sums[rung, i] += replicas.position[rung, i]
+            tally.squares[rung, i] += square(replicas.position[rung, i])
+
+
+@part
+def kinetic(momentum, inverse_mass):
+    total = 0.0
+    for i in range(momentum.size):
+        total += 0.5 * inverse_mass[i] * square(momentum[i])
+    return total
+
+
+@inlined_part
+def energy_and_force(problem, prior, scores, position, weights, fitted, gradient, pull, energy, force):
+    """Fill f, the energy and the force of every replica; the two products serve all of them at once."""
+    n_rungs, n_columns = weights.shape
+    for rung in range(n_rungs):
+        weigh(problem, position[rung], weights[rung])
+    np.dot(weights, problem.columns, fitted)
+    for rung in range(n_rungs):
+        evidence = rung_of(problem.ladder, rung)
+        energy[rung] = -collapsed_gradient(evidence, scores[rung], fitted[rung], gradient[rung])
+    np.dot(gradient, problem.columns.T, pull)
+    for rung in range(n_rungs):
+        log_scale = position[rung, n_columns]
+        scale = math.exp(0.5 * log_scale)
+        prior_rate = 0.5 * prior.nu * math.exp(-log_scale)
+        energy[rung] += 0.5 * prior.mu * log_scale + prior_rate if abs(log_scale) <= LOG_SCALE_BOUND else np.inf
+        force[rung, n_columns] = 0.5 * dot(pull[rung], weights[rung]) - 0.5 * prior.mu + prior_rate
+        for i in range(n_columns):
+            energy[rung] += 0.5 * square(position[rung, i])
+            force[rung, i] = pull[rung, i] * scale * problem.deviation[i] - position[rung, i]
+
+
+@part
+def weigh(problem, position, weights):
+    """Fill the weights of the columns."""
+    scale = math.exp(0.5 * position[weights.size])
+    for i in range(weights.size):
+        weights[i] = position[i] * scale * problem.deviation[i]
+
+
+@inlined_part
+def refresh_prior(problem, prior, replicas, rng):
+    last = replicas.position.shape[0] - 1
+    position = replicas.position[last]
+    n_columns = position.size - 1
+    precision = rng.standard_gamma(0.5 * prior.mu) / (0.5 * prior.nu)
+    if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
+        position[n_columns] = -math.log(precision)
+    for i in range(n_columns):
+        position[i] = rng.standard_normal()
+    weights = np.empty((1, n_columns))
+    weigh(problem, position, weights[0])
+    np.dot(weights, problem.columns, replicas.fitted[last:])
+
+
+@inlined_part
+def draw_signs(problem, replicas, rung, larger_than, rng):
+    scores = replicas.scores[rung]
+    labels = np.empty(scores.size, dtype=np.int64)
+    for row in range(scores.size):
+        labels[row] = scores[row] > 0.0
+    draw_all_labels(rung_of(problem.ladder, rung), replicas.fitted[rung], scores, labels, larger_than, rng)
+    for row in range(scores.size):
+        scores[row] = 2.0 * labels[row] - 1.0
+
+
+@inlined_part
+def exchange_replicas(ladder, replicas, tally, stones, rng):
+    n_rungs = replicas.position.shape[0]
+    table = np.empty((n_rungs, n_rungs))
+    fill_likelihood_table(ladder, replicas.fitted, replicas.scores, table)
+    order = np.empty(n_rungs, dtype=np.int64)
+    for rung in range(n_rungs):
+        order[rung] = rung
+        if rung + 1 < n_rungs:
+            stones[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]
+            stones[rung, 1] = table[rung, rung] - table[rung, rung + 1]
+            tally.swapped[rung] += math.exp(lesser(stones[rung, 0] - stones[rung, 1], 0.0))
+    for turn in range(n_rungs):
+        for rung in range(turn % 2, n_rungs - 1, 2):
+            cold = order[rung]
+            hot = order[rung + 1]
+            stays = table[cold, rung] + table[hot, rung + 1]
+            if -rng.standard_exponential() < table[hot, rung] + table[cold, rung + 1] - stays:
+                order[rung] = hot
+                order[rung + 1] = cold
+    permute(replicas.position, order)
+    permute(replicas.fitted, order)
+    permute(replicas.scores, order)
+
+
+@part
+def permute(rows, order):
+    old = np.empty(rows.shape)
+    for i in range(order.size):
+        copy(old[i], rows[i])
+    for i in range(order.size):
+        copy(rows[i], old[order[i]])
+
+
+@part
+def fill_likelihood_table(ladder, fitted, scores, table):
+    """Find the law of a group's count once for each replica, and weigh it by each rung's evidence."""
+    n_rungs = fitted.shape[0]
+    law = np.empty(largest_group(ladder.offsets) + 1)
+    for replica in range(n_rungs):
+        fill(table[replica], 0.0)
+    for group in range(ladder.offsets.size - 1):
+        start = ladder.offsets[group]
+        stop = ladder.offsets[group + 1]
+        for replica in range(n_rungs):
+            count = 0
+            if stop - start <= WHOLE_GROUP:
+                count_law(fitted[replica, start:stop], law)
+            else:
+                for row in range(start, stop):
+                    count += scores[replica, row] > 0.0
+            for rung in range(n_rungs):
+                evidence = ladder.log_likelihood[rung, start + group : stop + group + 1]
+                if stop - start > WHOLE_GROUP:
+                    table[replica, rung] += evidence[count]
+                    continue
+                total = dot(law[: stop - start + 1], ladder.likelihood[rung, start + group : stop + group + 1])
+                if total >= SAFE_TOTAL:
+                    table[replica, rung] += math.log(total)
+                else:
+                    scratch = np.empty(stop - start + 1)
+                    table[replica, rung] += log_evidence_by_logarithms(
+                        fitted[replica, start:stop], evidence, scratch
+                    )
+
+
+@inlined_part
+def record_draw(problem, replicas, record, place):
+    """Write down weights, delta2 and labels of the first rung."""
+    weigh(problem, replicas.position[0], record.weights[place])
+    record.scale[place] = math.exp(replicas.position[0, record.weights.shape[1]])
+    tally_labels(problem.ladder.offsets, replicas.scores[0], record.label_sums, record.count_tallies)

@@ -1,0 +1,99 @@
+"""What a sweep over all replicas reads and what it changes, as plain arrays that compiled code can take."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from disaggregate.sampler.evidence import EvidenceLadder
+
+
+class DenseProblem(NamedTuple):
+    """The data of a fit with dense weights; nothing in it changes.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (n_columns, n_rows)
+        Orthonormal columns, one a row of this array, individuals sorted by group.
+    deviation : ndarray of shape (n_columns,)
+        Prior standard deviation of each column's weight in units of delta.
+    ladder : EvidenceLadder
+        What the groups report, from full strength on the first rung to nothing on the last.
+    """
+
+    columns: np.ndarray
+    deviation: np.ndarray
+    ladder: EvidenceLadder
+
+
+class Replicas(NamedTuple):
+    """Where the replicas of one chain stand, one a rung; the moves change these arrays in place.
+
+    Attributes
+    ----------
+    position : ndarray of shape (n_rungs, n_columns + 1)
+        Weights in units of their prior standard deviation, so that a priori each is N(0, 1), and log delta2 last.
+    fitted : ndarray of shape (n_rungs, n_rows)
+        f, the weighted sum of the columns.
+    scores : ndarray of shape (n_rungs, n_rows)
+        Labels as signs: of every individual on the first rung, on the others of those in large groups.
+    sweep : ndarray of shape (1,)
+        Number of sweeps done.
+    """
+
+    position: np.ndarray
+    fitted: np.ndarray
+    scores: np.ndarray
+    sweep: np.ndarray
+
+
+class Paths(NamedTuple):
+    """How far Hamiltonian paths go, found by a pilot run and then left alone.
+
+    Attributes
+    ----------
+    step : ndarray of shape (n_rungs,)
+        Step of each rung.
+    inverse_mass : ndarray of shape (n_rungs, n_columns + 1)
+        Roughly the posterior variance of each coordinate at each rung.
+    """
+
+    step: np.ndarray
+    inverse_mass: np.ndarray
+
+
+class Tally(NamedTuple):
+    """Running sums over sweeps, from which a pilot run tunes the rest.
+
+    Attributes
+    ----------
+    accepted : ndarray of shape (n_rungs,)
+        Acceptance probabilities of the Hamiltonian moves.
+    sums, squares : ndarray of shape (n_rungs, n_columns + 1)
+        Of the positions.
+    swapped : ndarray of shape (n_rungs - 1,)
+        Acceptance probabilities of the swaps with the next rung.
+    """
+
+    accepted: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    swapped: np.ndarray
+
+
+def empty_tally(n_rungs: int, n_coordinates: int) -> Tally:
+    """Start counting."""
+    shape = (n_rungs, n_coordinates)
+    return Tally(np.zeros(n_rungs), np.zeros(shape), np.zeros(shape), np.zeros(n_rungs - 1))
+
+
+def fitted_scores(problem: DenseProblem, position: np.ndarray) -> np.ndarray:
+    """F at the training rows for each of some positions."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return weights_at(problem, position) @ problem.columns
+
+
+def weights_at(problem: DenseProblem, position: np.ndarray) -> np.ndarray:
+    """Weights of the columns for each of some positions."""
+    return position[:, :-1] * np.exp(0.5 * position[:, -1:]) * problem.deviation

@@ -1,0 +1,104 @@
+"""Moves of all replicas at once, with labels and scores summed out, in plain NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, fitted_scores
+from disaggregate.sampler.evidence import WHOLE_GROUP, rung_of
+from disaggregate.sampler.latent import draw_all_labels
+from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior
+
+# Paths of half to all of this length: about a quarter turn of the slowest coordinate (benchmarks/mixing.py).
+PATH_LENGTH = 2.4
+MOST_STEPS = 40
+JITTER = 0.2
+
+
+def move_replicas(
+    problem: DenseProblem, prior: Prior, paths: Paths, replicas: Replicas, tally: Tally, rng: np.random.Generator
+) -> None:
+    """Move weights and delta2 of every replica along a Hamiltonian path under its own rung's posterior.
+
+    The density is p(u) p(log delta2) p(evidence given f) with u ~ N(0, I), eq. (6) for delta2 and
+    f = sum of u delta deviation times the columns. In large groups the evidence is the counts of blocks.
+    """
+    length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
+    n_steps = int(min(max(math.ceil(length / paths.step[0]), 1), MOST_STEPS))
+    step = paths.step[:, None] * (1.0 + JITTER * (2.0 * rng.random() - 1.0))
+    position = replicas.position.copy()
+    momentum = rng.standard_normal(position.shape) / np.sqrt(paths.inverse_mass)
+    energy, force, fitted = energy_and_force(problem, prior, replicas.scores, position)
+    before = energy + _kinetic(momentum, paths)
+    for _ in range(n_steps):
+        momentum = momentum + 0.5 * step * force
+        position = position + step * paths.inverse_mass * momentum
+        energy, force, fitted = energy_and_force(problem, prior, replicas.scores, position)
+        momentum = momentum + 0.5 * step * force
+    with np.errstate(over="ignore", invalid="ignore"):
+        log_ratio = before - energy - _kinetic(momentum, paths)
+    for rung in range(len(position)):
+        threshold = -rng.standard_exponential()
+        if math.isfinite(log_ratio[rung]):
+            tally.accepted[rung] += math.exp(min(log_ratio[rung], 0.0))
+            if threshold < log_ratio[rung]:
+                replicas.position[rung] = position[rung]
+                replicas.fitted[rung] = fitted[rung]
+    tally.sums[:] += replicas.position
+    tally.squares[:] += replicas.position**2
+
+
+def energy_and_force(
+    problem: DenseProblem, prior: Prior, scores: np.ndarray, position: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Minus log density of each replica, minus its gradient, and f."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        fitted = fitted_scores(problem, position)
+        parts = [
+            collapsed_gradient(rung_of(problem.ladder, rung), scores[rung], fitted[rung])
+            for rung in range(len(position))
+        ]
+        log_likelihood = np.array([value for value, _ in parts])
+        gradient = np.stack([row for _, row in parts])
+        standard, log_scale = position[:, :-1], position[:, -1]
+        deviation = np.exp(0.5 * log_scale[:, None]) * problem.deviation
+        pull = (gradient @ problem.columns.T) * deviation
+        prior_rate = 0.5 * prior.nu * np.exp(-log_scale)
+        energy = 0.5 * np.sum(standard**2, axis=1) + 0.5 * prior.mu * log_scale + prior_rate - log_likelihood
+        energy[np.abs(log_scale) > LOG_SCALE_BOUND] = np.inf
+        force_scale = 0.5 * np.sum(pull * standard, axis=1) - 0.5 * prior.mu + prior_rate
+        return energy, np.column_stack([pull - standard, force_scale]), fitted
+
+
+def refresh_prior(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: np.random.Generator) -> None:
+    """Draw the replica of the last rung, which no evidence binds, from the prior."""
+    position = replicas.position[-1]
+    precision = rng.standard_gamma(0.5 * prior.mu) / (0.5 * prior.nu)
+    if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
+        position[-1] = -math.log(precision)
+    position[:-1] = rng.standard_normal(len(position) - 1)
+    replicas.fitted[-1] = fitted_scores(problem, position[None])[0]
+
+
+def draw_large_labels(problem: DenseProblem, replicas: Replicas, rng: np.random.Generator) -> None:
+    """Draw the labels of large groups for every replica: their blocks' counts stand for their evidence."""
+    for rung in range(len(replicas.position)):
+        draw_signs(problem, replicas, rung, WHOLE_GROUP, rng)
+
+
+def draw_signs(
+    problem: DenseProblem, replicas: Replicas, rung: int, larger_than: int, rng: np.random.Generator
+) -> None:
+    """Draw labels given f and the rung's evidence, in groups of more than so many members."""
+    scores = replicas.scores[rung]
+    labels = scores > 0.0
+    draw_all_labels(rung_of(problem.ladder, rung), replicas.fitted[rung], scores, labels, larger_than, rng)
+    scores[:] = np.where(labels, 1.0, -1.0)
+
+
+def _kinetic(momentum: np.ndarray, paths: Paths) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return 0.5 * np.sum(momentum**2 * paths.inverse_mass, axis=1)

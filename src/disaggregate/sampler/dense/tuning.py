@@ -1,0 +1,163 @@
+"""A pilot run finds the ladder's rungs and the paths' steps and masses; the chains then leave them alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.sampler.dense.chain import DenseRecord
+from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, empty_tally
+from disaggregate.sampler.dense.starts import regression_guesses, start_at
+from disaggregate.sampler.evidence import EvidenceArrays, make_ladder
+from disaggregate.sampler.model import Prior
+
+# Swaps are healthy when about this share of the proposals between neighbours is turned down.
+_REJECTED = 0.7
+_FEWEST_RUNGS, _MOST_RUNGS = 4, 24
+_FIRST_POWERS = np.append(0.5 ** np.arange(0, 11), 0.0)
+
+_ACCEPTED = 0.8
+_FIRST_STEP = 0.2
+_LARGEST_STEP = 1.2
+
+# Sweeps of each phase of the pilot, and between two changes of the steps.
+_PHASES = (60, 60, 120, 120)
+_LEARN_EVERY = 10
+PILOT_SWEEPS = sum(_PHASES)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What the pilot found.
+
+    Attributes
+    ----------
+    powers : ndarray of shape (n_rungs,)
+        Powers of the evidence, from 1 down to 0.
+    problem : DenseProblem
+        The data with the evidence at these powers.
+    paths : Paths
+        Steps and masses.
+    stones : ndarray of shape (n_sweeps, n_rungs - 1, 2)
+        Log likelihood ratios between neighbouring rungs in the pilot's last phase.
+    """
+
+    powers: np.ndarray
+    problem: DenseProblem
+    paths: Paths
+    stones: np.ndarray
+
+
+def tune(
+    columns: np.ndarray,
+    deviation: np.ndarray,
+    evidence: EvidenceArrays,
+    prior: Prior,
+    n_replicas: int | None,
+    rng: np.random.Generator,
+    on_sweeps: Callable[[int], None] | None = None,
+) -> Tuning:
+    """Run a pilot chain and tune on it.
+
+    The first phase only finds its feet; after each of the next two the rungs are placed anew, and their number
+    is settled after the first of these.
+
+    Parameters
+    ----------
+    columns, deviation, evidence
+        As in :class:`DenseProblem`.
+    prior : Prior
+        Hyper-parameters.
+    n_replicas : int or None
+        Number of rungs; None for just enough that neighbours swap well.
+    rng : numpy.random.Generator
+        The pilot's own generator.
+    on_sweeps : callable, optional
+        Told how many sweeps were done, some times a second.
+    """
+    powers = _first_powers(n_replicas)
+    problem = DenseProblem(columns, deviation, make_ladder(evidence, powers))
+    paths = _first_paths(len(powers), len(deviation) + 1)
+    replicas = start_at(problem, prior, regression_guesses(problem, prior)[0], rng)
+    for phase, n_sweeps in enumerate(_PHASES):
+        paths, tally, stones = _run_phase(problem, prior, paths, replicas, n_sweeps, rng, on_sweeps)
+        if 0 < phase < len(_PHASES) - 1 and len(powers) > 1:
+            spaced = _respaced(powers, 1.0 - tally.swapped / n_sweeps, n_replicas)
+            nearest = np.abs(_place(powers)[:, None] - _place(spaced)).argmin(axis=0)
+            replicas = Replicas(
+                replicas.position[nearest], replicas.fitted[nearest], replicas.scores[nearest], replicas.sweep
+            )
+            paths = Paths(paths.step[nearest], paths.inverse_mass[nearest])
+            powers, n_replicas = spaced, len(spaced)
+            problem = problem._replace(ladder=make_ladder(evidence, powers))
+    return Tuning(powers, problem, paths, stones)
+
+
+def _first_powers(n_replicas: int | None) -> np.ndarray:
+    if n_replicas is None:
+        return _FIRST_POWERS
+    if n_replicas == 1:
+        return np.ones(1)
+    return np.append(np.geomspace(1.0, 1e-3, n_replicas - 1), 0.0)
+
+
+def _first_paths(n_rungs: int, n_coordinates: int) -> Paths:
+    return Paths(np.full(n_rungs, _FIRST_STEP), np.ones((n_rungs, n_coordinates)))
+
+
+def _run_phase(
+    problem: DenseProblem,
+    prior: Prior,
+    paths: Paths,
+    replicas: Replicas,
+    n_sweeps: int,
+    rng: np.random.Generator,
+    on_sweeps: Callable[[int], None] | None,
+) -> tuple[Paths, Tally, np.ndarray]:
+    """Adapt the steps along the way, and the masses at the end."""
+    from disaggregate.sampler.compiled.dense import advance_dense
+
+    n_rungs, n_coordinates = replicas.position.shape
+    total = empty_tally(n_rungs, n_coordinates)
+    stones = np.empty((n_sweeps, n_rungs - 1, 2))
+    step = paths.step.copy()
+    for turn in range(n_sweeps // _LEARN_EVERY):
+        tally = empty_tally(n_rungs, n_coordinates)
+        never = int(replicas.sweep[0]) + _LEARN_EVERY
+        record = _stones_only(stones[turn * _LEARN_EVERY : (turn + 1) * _LEARN_EVERY], n_coordinates - 1)
+        advance_dense(
+            problem, prior, paths._replace(step=step), replicas, rng, _LEARN_EVERY, never, 1, tally, record
+        )
+        rate = 1.5 / math.sqrt(1.0 + turn)
+        step = np.minimum(step * np.exp(rate * (tally.accepted / _LEARN_EVERY - _ACCEPTED)), _LARGEST_STEP)
+        for kept, new in zip(total, tally, strict=True):
+            kept += new
+        if on_sweeps is not None:
+            on_sweeps(_LEARN_EVERY)
+    variance = np.maximum(total.squares / n_sweeps - (total.sums / n_sweeps) ** 2, 0.0)
+    trust = n_sweeps / (n_sweeps + 10.0)
+    return Paths(step, trust * variance + (1.0 - trust)), total, stones
+
+
+def _stones_only(stones: np.ndarray, n_columns: int) -> DenseRecord:
+    nobody = np.empty(0, dtype=np.int64)
+    return DenseRecord(np.empty((0, n_columns)), np.empty(0), stones, nobody, nobody)
+
+
+def _place(powers: np.ndarray) -> np.ndarray:
+    """Where powers stand on a scale on which rungs are roughly even, and 0 is not at infinity."""
+    return np.log(powers + 1e-3)
+
+
+def _respaced(powers: np.ndarray, rejected: np.ndarray, n_rungs: int | None) -> np.ndarray:
+    """Space the rungs so that every pair of neighbours rejects equally often (Syed et al., 2022)."""
+    barrier = np.concatenate([[0.0], np.cumsum(np.maximum(rejected, 1e-3))])
+    if n_rungs is None:
+        n_rungs = int(np.clip(1 + math.ceil(barrier[-1] / _REJECTED), _FEWEST_RUNGS, _MOST_RUNGS))
+    place = np.interp(np.linspace(0.0, barrier[-1], n_rungs), barrier, _place(powers))
+    spaced = np.exp(place) - 1e-3
+    spaced[0], spaced[-1] = 1.0, 0.0
+    return spaced

@@ -1,0 +1,129 @@
+"""The groups' evidence as arrays, and a ladder of weaker versions of it, down to none."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from disaggregate.groups.grouped import GroupedData
+
+# Groups up to this size are treated in one piece, larger ones in blocks.
+WHOLE_GROUP = 200
+BLOCK = 64
+
+# How fast counts that the evidence excludes come back as its power falls.
+_SOFTNESS = 2.0
+
+
+class EvidenceArrays(NamedTuple):
+    """What the groups report, end to end.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_groups + 1,)
+        Where each group starts.
+    log_likelihood, likelihood : ndarray of shape (n_rows + n_groups,)
+        Evidence of each group over its counts, scaled to a largest likelihood of 1; group j's start at
+        ``offsets[j] + j``.
+    fewest, most : ndarray of shape (n_groups,)
+        The least and the greatest count that each group's evidence allows.
+    """
+
+    offsets: np.ndarray
+    log_likelihood: np.ndarray
+    likelihood: np.ndarray
+    fewest: np.ndarray
+    most: np.ndarray
+
+
+class EvidenceLadder(NamedTuple):
+    """The same at several powers: arrays as in :class:`EvidenceArrays`, with a row a rung but for ``offsets``."""
+
+    offsets: np.ndarray
+    log_likelihood: np.ndarray
+    likelihood: np.ndarray
+    fewest: np.ndarray
+    most: np.ndarray
+
+
+def make_evidence(data: GroupedData) -> EvidenceArrays:
+    """Gather what the sweeps need to know of the reports; :func:`log_peaks` says what the scaling took away."""
+    possible = [np.flatnonzero(np.isfinite(part)) for part in _by_group(data.offsets, data.log_likelihood)]
+    log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), data.sizes + 1)
+    return EvidenceArrays(
+        offsets=data.offsets,
+        log_likelihood=log_likelihood,
+        likelihood=np.exp(log_likelihood),
+        fewest=np.array([counts[0] for counts in possible]),
+        most=np.array([counts[-1] for counts in possible]),
+    )
+
+
+def log_peaks(data: GroupedData) -> np.ndarray:
+    """Find the log likelihood of each group's report at the count that suits it best."""
+    return np.maximum.reduceat(data.log_likelihood, data.offsets[:-1] + np.arange(len(data.names)))
+
+
+def group_rows_of(evidence: EvidenceArrays, group: int) -> slice:
+    """Rows of a group."""
+    return slice(int(evidence.offsets[group]), int(evidence.offsets[group + 1]))
+
+
+def group_evidence(evidence: EvidenceArrays, group: int) -> np.ndarray:
+    """Log likelihood of each count of the group."""
+    return evidence.log_likelihood[evidence.offsets[group] + group : evidence.offsets[group + 1] + group + 1]
+
+
+def rung_of(ladder: EvidenceLadder, rung: int) -> EvidenceArrays:
+    """Evidence at one rung."""
+    return EvidenceArrays(ladder.offsets, *(values[rung] for values in ladder[1:]))
+
+
+def make_ladder(evidence: EvidenceArrays, powers: np.ndarray) -> EvidenceLadder:
+    """Raise the evidence to several powers.
+
+    Counts that the evidence allows have their likelihood raised to the power. Counts that it excludes are
+    let in again, the more easily the lower the power and the nearer they are to an allowed one, because a power
+    of an exact tally would be the same tally.
+
+    Parameters
+    ----------
+    evidence : EvidenceArrays
+        The evidence itself.
+    powers : ndarray of shape (n_rungs,)
+        From 1, the evidence itself, down to 0, no evidence.
+    """
+    nearest, distance = _nearest_allowed(evidence)
+    log_likelihood = np.empty((len(powers), len(evidence.log_likelihood)))
+    for row, power in zip(log_likelihood, powers, strict=True):
+        penalty = _SOFTNESS * power / (1.0 - power) if power < 1.0 else np.inf
+        row[:] = power * evidence.log_likelihood[nearest]
+        row[distance > 0] -= penalty * distance[distance > 0]
+    is_whole = (powers == 1.0)[:, None]
+    return EvidenceLadder(
+        offsets=evidence.offsets,
+        log_likelihood=log_likelihood,
+        likelihood=np.exp(log_likelihood),
+        fewest=np.where(is_whole, evidence.fewest, 0),
+        most=np.where(is_whole, evidence.most, np.diff(evidence.offsets)),
+    )
+
+
+def _by_group(offsets: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    return [values[start:stop] for start, stop in pairwise(offsets + np.arange(len(offsets)))]
+
+
+def _nearest_allowed(evidence: EvidenceArrays) -> tuple[np.ndarray, np.ndarray]:
+    """For each count, where the nearest count is that its group's evidence allows, and how far away."""
+    nearest = []
+    for part in _by_group(evidence.offsets, evidence.log_likelihood):
+        allowed = np.flatnonzero(np.isfinite(part))
+        counts = np.arange(len(part))
+        after = np.clip(np.searchsorted(allowed, counts), 0, len(allowed) - 1)
+        before = np.maximum(after - 1, 0)
+        is_before = np.abs(allowed[before] - counts) < np.abs(allowed[after] - counts)
+        nearest.append(np.where(is_before, allowed[before], allowed[after]) - counts)
+    steps = np.concatenate(nearest)
+    return np.arange(len(steps)) + steps, np.abs(steps)

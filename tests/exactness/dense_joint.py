@@ -1,0 +1,121 @@
+"""The joint-distribution test for replicas.
+
+Every rung gets reports of its own, drawn from the model together with its own replica, instead of one report at
+several powers: the moves must leave each pair of replica and reports as it is, whatever the reports are, and
+swaps must leave all of them together as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import ndtr
+
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import Evidence, Unknown
+from disaggregate.sampler.dense.model import (
+    DenseProblem,
+    Paths,
+    Replicas,
+    Tally,
+    empty_tally,
+    fitted_scores,
+)
+from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, make_evidence
+from tests.exactness.joint import PRIOR, REPORTS, SIZES, Report, report_count, report_fraction
+
+N_COLUMNS = 4
+N_RUNGS = 3
+LARGE_SIZES = (WHOLE_GROUP + 9, 3)
+LARGE_REPORTS: tuple[Report, ...] = (report_fraction, report_count)
+
+Move = Callable[[DenseProblem, Paths, Replicas, Tally, np.ndarray, np.random.Generator], None]
+
+
+def columns_for(sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+    return np.ascontiguousarray(np.linalg.qr(rng.standard_normal((sum(sizes), N_COLUMNS)))[0].T)
+
+
+def draw_joint(
+    columns: np.ndarray,
+    sizes: tuple[int, ...],
+    reports: tuple[Report, ...],
+    rng: np.random.Generator,
+    *,
+    last_is_prior: bool,
+) -> tuple[DenseProblem, Replicas]:
+    """Draw a replica, its labels and its reports for each rung; the last rung may have no reports."""
+    log_scale = np.log(0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu, size=N_RUNGS))
+    position = np.column_stack([rng.standard_normal((N_RUNGS, N_COLUMNS)), log_scale])
+    deviation = np.array([3.0, 1.7, 1.0, 0.4]) * np.sqrt(sum(sizes) / sum(SIZES))
+    unknown = [[Unknown()] * len(sizes)] * N_RUNGS
+    fitted = fitted_scores(DenseProblem(columns, deviation, ladder_of(unknown, sizes)), position)
+    labels = rng.random(fitted.shape) < ndtr(fitted)
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    evidence = []
+    for rung in range(N_RUNGS):
+        counts = np.add.reduceat(labels[rung], starts, dtype=int)
+        drawn = [report(int(c), n, rng) for report, c, n in zip(reports, counts, sizes, strict=True)]
+        evidence.append(unknown[0] if last_is_prior and rung == N_RUNGS - 1 else drawn)
+    problem = DenseProblem(columns, deviation, ladder_of(evidence, sizes))
+    replicas = Replicas(position, fitted, np.where(labels, 1.0, -1.0), np.zeros(1, dtype=np.int64))
+    return problem, replicas
+
+
+def ladder_of(evidence: list[list[Evidence]], sizes: tuple[int, ...]) -> EvidenceLadder:
+    ids = np.repeat(np.arange(len(sizes)), sizes).tolist()
+    rungs = [make_evidence(group_rows(ids, dict(enumerate(one)))) for one in evidence]
+    stacked = zip(*(rung[1:] for rung in rungs), strict=True)
+    return EvidenceLadder(rungs[0].offsets, *(np.stack(rows) for rows in stacked))
+
+
+def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
+    """Moments of each replica, and products with what its rung reported."""
+    starts = problem.ladder.offsets[:-1]
+    values = []
+    for rung in range(N_RUNGS):
+        position, fitted = replicas.position[rung], replicas.fitted[rung]
+        counts = np.add.reduceat(replicas.scores[rung] > 0.0, starts, dtype=float)
+        told = reported_counts(problem, rung)
+        expected = np.add.reduceat(ndtr(fitted), starts)
+        values += [*position, *position**2, *np.tanh(fitted[:3]), position[-1] * position[0] ** 2]
+        values += [*counts, *counts * expected, *(counts - expected) ** 2]
+        values += [*told * expected, *told * position[-1]]
+    return np.array(values)
+
+
+def reported_counts(problem: DenseProblem, rung: int) -> np.ndarray:
+    """Mean count that each group's report suggests by itself."""
+    ends = problem.ladder.offsets + np.arange(len(problem.ladder.offsets))
+    likelihood = problem.ladder.likelihood[rung]
+    return np.array([np.average(np.arange(j - i), weights=likelihood[i:j]) for i, j in itertools.pairwise(ends)])
+
+
+def z_scores(
+    move: Move,
+    rng: np.random.Generator,
+    *,
+    sizes: tuple[int, ...] = SIZES,
+    reports: tuple[Report, ...] = REPORTS,
+    n_draws: int = 3000,
+    n_repeats: int = 2,
+    last_is_prior: bool = False,
+    corrupt: Callable[[DenseProblem], DenseProblem] = lambda problem: problem,
+) -> np.ndarray:
+    """Standardised mean change of each statistic under the move; those that never change are left out."""
+    columns = columns_for(sizes, rng)
+    paths = Paths(np.array([0.5, 0.6, 0.7]), rng.uniform(0.4, 1.0, (N_RUNGS, N_COLUMNS + 1)))
+    changes = []
+    for _ in range(n_draws):
+        problem, replicas = draw_joint(columns, sizes, reports, rng, last_is_prior=last_is_prior)
+        before = statistics(problem, replicas)
+        tally, stones = empty_tally(N_RUNGS, N_COLUMNS + 1), np.empty((N_RUNGS - 1, 2))
+        for _ in range(n_repeats):
+            move(corrupt(problem), paths, replicas, tally, stones, rng)
+        changes.append(statistics(problem, replicas) - before)
+    spread = np.std(changes, axis=0, ddof=1)
+    moved = spread > 1e-9
+    assert moved.any(), "the move changes nothing"
+    return np.mean(changes, axis=0)[moved] / (spread[moved] / np.sqrt(n_draws))

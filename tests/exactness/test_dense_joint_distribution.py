@@ -1,0 +1,173 @@
+"""Every move of the replicas leaves the model's joint distribution as it is; wrong ones do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
+from tests.compiled_blocks import dense
+from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_RUNGS, Move, z_scores
+from tests.exactness.joint import PRIOR, report_nothing
+
+# About 120 statistics a test: a right move exceeds this once in several thousand runs, and seeds are fixed.
+PASSES = 4.7
+FAILS = 7.0
+
+
+def labels(
+    problem: DenseProblem,
+    paths: Paths,
+    replicas: Replicas,
+    tally: Tally,
+    stones: np.ndarray,
+    rng: np.random.Generator,
+) -> None:
+    for rung in range(N_RUNGS):
+        dense.draw_signs(problem, replicas, rung, 0, rng)
+
+
+def weights(
+    problem: DenseProblem,
+    paths: Paths,
+    replicas: Replicas,
+    tally: Tally,
+    stones: np.ndarray,
+    rng: np.random.Generator,
+) -> None:
+    """Small groups have their labels summed out, so these are stale until they are drawn."""
+    dense.move_replicas(problem, PRIOR, paths, replicas, tally, rng)
+    labels(problem, paths, replicas, tally, stones, rng)
+
+
+def swaps(
+    problem: DenseProblem,
+    paths: Paths,
+    replicas: Replicas,
+    tally: Tally,
+    stones: np.ndarray,
+    rng: np.random.Generator,
+) -> None:
+    dense.exchange_replicas(problem.ladder, replicas, tally, stones, rng)
+    labels(problem, paths, replicas, tally, stones, rng)
+
+
+def sweep(
+    problem: DenseProblem,
+    paths: Paths,
+    replicas: Replicas,
+    tally: Tally,
+    stones: np.ndarray,
+    rng: np.random.Generator,
+) -> None:
+    dense.dense_sweep(problem, PRIOR, paths, replicas, tally, stones, rng)
+    labels(problem, paths, replicas, tally, stones, rng)
+
+
+MOVES: dict[str, Move] = {"labels": labels, "Hamiltonian path": weights, "swaps": swaps, "sweep": sweep}
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_move_leaves_the_joint_distribution_invariant(name: str, rng: np.random.Generator) -> None:
+    assert np.abs(z_scores(MOVES[name], rng, last_is_prior=name == "sweep")).max() < PASSES
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_large_groups_in_blocks(name: str, rng: np.random.Generator) -> None:
+    """Here the labels are part of the state, and block counts stand for the evidence."""
+    z = z_scores(
+        MOVES[name], rng, sizes=LARGE_SIZES, reports=LARGE_REPORTS, n_draws=600, last_is_prior=name == "sweep"
+    )
+    assert np.abs(z).max() < PASSES
+
+
+def without_reports(problem: DenseProblem) -> DenseProblem:
+    ladder = problem.ladder
+    return problem._replace(
+        ladder=ladder._replace(
+            log_likelihood=np.zeros_like(ladder.log_likelihood),
+            likelihood=np.ones_like(ladder.likelihood),
+            fewest=np.zeros_like(ladder.fewest),
+            most=np.tile(np.diff(ladder.offsets), (N_RUNGS, 1)),
+        )
+    )
+
+
+def test_paths_that_ignore_the_reports_are_caught(rng: np.random.Generator) -> None:
+    def move(
+        problem: DenseProblem,
+        paths: Paths,
+        replicas: Replicas,
+        tally: Tally,
+        stones: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        dense.move_replicas(without_reports(problem), PRIOR, paths, replicas, tally, rng)
+        labels(problem, paths, replicas, tally, stones, rng)
+
+    assert np.abs(z_scores(move, rng)).max() > FAILS
+
+
+def test_swaps_that_are_always_made_are_caught(rng: np.random.Generator) -> None:
+    def move(
+        problem: DenseProblem,
+        paths: Paths,
+        replicas: Replicas,
+        tally: Tally,
+        stones: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        dense.exchange_replicas(without_reports(problem).ladder, replicas, tally, stones, rng)
+        labels(problem, paths, replicas, tally, stones, rng)
+
+    assert np.abs(z_scores(move, rng, n_repeats=1)).max() > FAILS
+
+
+def test_evidence_of_the_wrong_rung_is_caught(rng: np.random.Generator) -> None:
+    def upside_down(problem: DenseProblem) -> DenseProblem:
+        rows = (np.ascontiguousarray(values[::-1]) for values in problem.ladder[1:])
+        return problem._replace(ladder=type(problem.ladder)(problem.ladder.offsets, *rows))
+
+    assert np.abs(z_scores(weights, rng, corrupt=upside_down)).max() > FAILS
+
+
+def test_one_degree_of_freedom_too_many_is_caught(rng: np.random.Generator) -> None:
+    def move(
+        problem: DenseProblem,
+        paths: Paths,
+        replicas: Replicas,
+        tally: Tally,
+        stones: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        wrong = PRIOR._replace(mu=PRIOR.mu + 1.0)
+        dense.move_replicas(problem, wrong, paths, replicas, tally, rng)
+        labels(problem, paths, replicas, tally, stones, rng)
+
+    assert np.abs(z_scores(move, rng)).max() > FAILS
+
+
+def test_weights_of_the_wrong_prior_variance_are_caught(rng: np.random.Generator) -> None:
+    def wide(problem: DenseProblem) -> DenseProblem:
+        return problem._replace(deviation=2.0 * problem.deviation)
+
+    assert np.abs(z_scores(weights, rng, corrupt=wide)).max() > FAILS
+
+
+def test_stale_labels_of_large_groups_are_caught(rng: np.random.Generator) -> None:
+    """Swapping scores without their labels would pair block counts with another replica's fit."""
+
+    def move(
+        problem: DenseProblem,
+        paths: Paths,
+        replicas: Replicas,
+        tally: Tally,
+        stones: np.ndarray,
+        rng: np.random.Generator,
+    ) -> None:
+        kept = replicas.scores.copy()
+        dense.exchange_replicas(problem.ladder, replicas, tally, stones, rng)
+        replicas.scores[:] = kept
+
+    z = z_scores(move, rng, sizes=LARGE_SIZES, reports=(report_nothing, report_nothing), n_draws=600, n_repeats=1)
+    assert np.abs(z).max() > FAILS
