@@ -27,7 +27,7 @@ from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, make_evid
 from tests.exactness.joint import PRIOR, REPORTS, SIZES, Report, report_count, report_fraction
 
 N_COLUMNS = 4
-N_RUNGS = 3
+N_RUNGS = 4
 LARGE_SIZES = (WHOLE_GROUP + 9, 3)
 LARGE_REPORTS: tuple[Report, ...] = (report_fraction, report_count)
 
@@ -60,7 +60,7 @@ def draw_joint(
         drawn = [report(int(c), n, rng) for report, c, n in zip(reports, counts, sizes, strict=True)]
         evidence.append(unknown[0] if last_is_prior and rung == N_RUNGS - 1 else drawn)
     problem = DenseProblem(columns, deviation, ladder_of(evidence, sizes))
-    replicas = Replicas(position, fitted, np.where(labels, 1.0, -1.0), np.zeros(1, dtype=np.int64))
+    replicas = Replicas(position, fitted, np.where(labels, 1.0, -1.0), rng.integers(2, size=1))
     return problem, replicas
 
 
@@ -106,7 +106,7 @@ def z_scores(
 ) -> np.ndarray:
     """Standardised mean change of each statistic under the move; those that never change are left out."""
     columns = columns_for(sizes, rng)
-    paths = Paths(np.array([0.5, 0.6, 0.7]), rng.uniform(0.4, 1.0, (N_RUNGS, N_COLUMNS + 1)))
+    paths = Paths(np.linspace(0.5, 0.8, N_RUNGS), rng.uniform(1.0, 2.5, (N_RUNGS, N_COLUMNS + 1)))
     changes = []
     for _ in range(n_draws):
         problem, replicas = draw_joint(columns, sizes, reports, rng, last_is_prior=last_is_prior)

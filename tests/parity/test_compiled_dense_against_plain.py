@@ -47,7 +47,7 @@ def assert_same(one: Replicas, other: Replicas) -> None:
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_every_move(name: str, n_rungs: int, rng: np.random.Generator) -> None:
     problem = problem_of(name, n_rungs, rng)
-    paths = Paths(np.linspace(0.3, 0.6, n_rungs), rng.uniform(0.3, 1.0, (n_rungs, 6)))
+    paths = Paths(np.linspace(0.3, 0.6, n_rungs), rng.uniform(1.0, 3.0, (n_rungs, 6)))
     state = start_at(problem, PRIOR, None, rng)
     moves = {
         "path": (

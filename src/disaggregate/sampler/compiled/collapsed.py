@@ -13,6 +13,9 @@ from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
+# A product above SAFE_TOTAL times a factor above this cannot underflow.
+_PLAIN = 1e-100
+
 
 @part
 def collapsed_gradient(evidence, scores, fitted, gradient):
@@ -59,13 +62,22 @@ def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likeliho
 
 @part
 def forced_gradient(fitted, sign, gradient):
-    """Gradient where every label is known: sum of log Phi(sign f)."""
+    """Gradient where every label is known: sum of log Phi(sign f), with one logarithm for many factors."""
     total = 0.0
+    product = 1.0
     for i in range(fitted.size):
-        log_cdf = log_normal_cdf(sign * fitted[i])
-        gradient[i] = sign * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI - log_cdf)
-        total += log_cdf
-    return total
+        chance, _ = chances(sign * fitted[i])
+        if chance > _PLAIN:
+            gradient[i] = sign * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI) / chance
+            product *= chance
+            if product < SAFE_TOTAL:
+                total += math.log(product)
+                product = 1.0
+        else:
+            log_cdf = log_normal_cdf(sign * fitted[i])
+            gradient[i] = sign * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI - log_cdf)
+            total += log_cdf
+    return total + math.log(product)
 
 
 @summing_part

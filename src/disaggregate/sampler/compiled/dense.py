@@ -50,80 +50,97 @@ def rung_of(ladder, rung):
     )
 
 
+@part
+def moving_rungs(n_rungs, sweep):
+    moving = np.empty(n_rungs, dtype=np.int64)
+    moving[0] = 0
+    n_moving = 1
+    for rung in range(2 - sweep % 2, n_rungs - 1, 2):
+        moving[n_moving] = rung
+        n_moving += 1
+    return moving[:n_moving]
+
+
 @inlined_part
 def move_replicas(problem, prior, paths, replicas, tally, rng):
-    n_rungs, n_coordinates = replicas.position.shape
-    n_columns = n_coordinates - 1
+    moving = moving_rungs(replicas.position.shape[0], replicas.sweep[0])
+    n_coordinates = replicas.position.shape[1]
     length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
     n_steps = int(lesser(math.ceil(length / paths.step[0]), MOST_STEPS))
     n_steps = n_steps if n_steps > 1 else 1
     jitter = 1.0 + JITTER * (2.0 * rng.random() - 1.0)
-    position = np.empty((n_rungs, n_coordinates))
-    momentum = np.empty((n_rungs, n_coordinates))
-    for rung in range(n_rungs):
+    position = np.empty((moving.size, n_coordinates))
+    momentum = np.empty((moving.size, n_coordinates))
+    for place in range(moving.size):
         for i in range(n_coordinates):
-            position[rung, i] = replicas.position[rung, i]
-            momentum[rung, i] = rng.standard_normal() / math.sqrt(paths.inverse_mass[rung, i])
-    weights = np.empty((n_rungs, n_columns))
-    pull = np.empty((n_rungs, n_columns))
-    force = np.empty((n_rungs, n_coordinates))
-    fitted = np.empty(replicas.fitted.shape)
-    gradient = np.empty(replicas.fitted.shape)
-    energy = np.empty(n_rungs)
-    before = np.empty(n_rungs)
+            position[place, i] = replicas.position[moving[place], i]
+            momentum[place, i] = rng.standard_normal() * math.sqrt(paths.mass[moving[place], i])
+    weights = np.empty((moving.size, n_coordinates - 1))
+    pull = np.empty((moving.size, n_coordinates - 1))
+    force = np.empty((moving.size, n_coordinates))
+    fitted = np.empty((moving.size, replicas.fitted.shape[1]))
+    gradient = np.empty((moving.size, replicas.fitted.shape[1]))
+    energy = np.empty(moving.size)
+    before = np.empty(moving.size)
     for taken in range(n_steps + 1):
-        energy_and_force(problem, prior, replicas.scores, position, weights, fitted, gradient, pull, energy, force)
-        for rung in range(n_rungs):
+        energy_and_force(
+            problem, prior, replicas.scores, moving, position, weights, fitted, gradient, pull, energy, force
+        )
+        for place in range(moving.size):
+            rung = moving[place]
             if taken == 0:
-                before[rung] = energy[rung] + kinetic(momentum[rung], paths.inverse_mass[rung])
+                before[place] = energy[place] + kinetic(momentum[place], paths.mass[rung])
+                for i in range(n_coordinates):
+                    tally.sums[rung, i] += position[place, i]
+                    tally.squares[rung, i] += square(position[place, i])
+                    tally.forces[rung, i] += square(force[place, i])
             # Half a kick at either end of the path, a whole one in between.
             step = paths.step[rung] * jitter
             kick = step if 0 < taken < n_steps else 0.5 * step
             for i in range(n_coordinates):
-                momentum[rung, i] += kick * force[rung, i]
+                momentum[place, i] += kick * force[place, i]
                 if taken < n_steps:
-                    position[rung, i] += step * paths.inverse_mass[rung, i] * momentum[rung, i]
-    for rung in range(n_rungs):
-        log_ratio = before[rung] - energy[rung] - kinetic(momentum[rung], paths.inverse_mass[rung])
+                    position[place, i] += step * momentum[place, i] / paths.mass[rung, i]
+    for place in range(moving.size):
+        rung = moving[place]
+        log_ratio = before[place] - energy[place] - kinetic(momentum[place], paths.mass[rung])
         threshold = -rng.standard_exponential()
+        tally.moves[rung] += 1.0
         if math.isfinite(log_ratio):
             tally.accepted[rung] += math.exp(lesser(log_ratio, 0.0))
             if threshold < log_ratio:
-                copy(replicas.position[rung], position[rung])
-                copy(replicas.fitted[rung], fitted[rung])
-        for i in range(n_coordinates):
-            tally.sums[rung, i] += replicas.position[rung, i]
-            tally.squares[rung, i] += square(replicas.position[rung, i])
+                copy(replicas.position[rung], position[place])
+                copy(replicas.fitted[rung], fitted[place])
 
 
 @part
-def kinetic(momentum, inverse_mass):
+def kinetic(momentum, mass):
     total = 0.0
     for i in range(momentum.size):
-        total += 0.5 * inverse_mass[i] * square(momentum[i])
+        total += 0.5 * square(momentum[i]) / mass[i]
     return total
 
 
 @inlined_part
-def energy_and_force(problem, prior, scores, position, weights, fitted, gradient, pull, energy, force):
-    """Fill f, the energy and the force of every replica; the two products serve all of them at once."""
-    n_rungs, n_columns = weights.shape
-    for rung in range(n_rungs):
-        weigh(problem, position[rung], weights[rung])
+def energy_and_force(problem, prior, scores, moving, position, weights, fitted, gradient, pull, energy, force):
+    """Fill f, the energy and the force of every moving replica; the two products serve all of them at once."""
+    n_moving, n_columns = weights.shape
+    for place in range(n_moving):
+        weigh(problem, position[place], weights[place])
     np.dot(weights, problem.columns, fitted)
-    for rung in range(n_rungs):
-        evidence = rung_of(problem.ladder, rung)
-        energy[rung] = -collapsed_gradient(evidence, scores[rung], fitted[rung], gradient[rung])
+    for place in range(n_moving):
+        evidence = rung_of(problem.ladder, moving[place])
+        energy[place] = -collapsed_gradient(evidence, scores[moving[place]], fitted[place], gradient[place])
     np.dot(gradient, problem.columns.T, pull)
-    for rung in range(n_rungs):
-        log_scale = position[rung, n_columns]
+    for place in range(n_moving):
+        log_scale = position[place, n_columns]
         scale = math.exp(0.5 * log_scale)
         prior_rate = 0.5 * prior.nu * math.exp(-log_scale)
-        energy[rung] += 0.5 * prior.mu * log_scale + prior_rate if abs(log_scale) <= LOG_SCALE_BOUND else np.inf
-        force[rung, n_columns] = 0.5 * dot(pull[rung], weights[rung]) - 0.5 * prior.mu + prior_rate
+        energy[place] += 0.5 * prior.mu * log_scale + prior_rate if abs(log_scale) <= LOG_SCALE_BOUND else np.inf
+        force[place, n_columns] = 0.5 * dot(pull[place], weights[place]) - 0.5 * prior.mu + prior_rate
         for i in range(n_columns):
-            energy[rung] += 0.5 * square(position[rung, i])
-            force[rung, i] = pull[rung, i] * scale * problem.deviation[i] - position[rung, i]
+            energy[place] += 0.5 * square(position[place, i])
+            force[place, i] = pull[place, i] * scale * problem.deviation[i] - position[place, i]
 
 
 @part

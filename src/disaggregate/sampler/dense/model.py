@@ -55,12 +55,12 @@ class Paths(NamedTuple):
     ----------
     step : ndarray of shape (n_rungs,)
         Step of each rung.
-    inverse_mass : ndarray of shape (n_rungs, n_columns + 1)
-        Roughly the posterior variance of each coordinate at each rung.
+    mass : ndarray of shape (n_rungs, n_columns + 1)
+        How narrow the density is along each coordinate at each rung.
     """
 
     step: np.ndarray
-    inverse_mass: np.ndarray
+    mass: np.ndarray
 
 
 class Tally(NamedTuple):
@@ -68,24 +68,35 @@ class Tally(NamedTuple):
 
     Attributes
     ----------
-    accepted : ndarray of shape (n_rungs,)
-        Acceptance probabilities of the Hamiltonian moves.
-    sums, squares : ndarray of shape (n_rungs, n_columns + 1)
-        Of the positions.
+    moves, accepted : ndarray of shape (n_rungs,)
+        Number of Hamiltonian moves, and their acceptance probabilities.
+    sums, squares, forces : ndarray of shape (n_rungs, n_columns + 1)
+        Positions where the paths start, their squares, and squared forces there.
     swapped : ndarray of shape (n_rungs - 1,)
         Acceptance probabilities of the swaps with the next rung.
     """
 
+    moves: np.ndarray
     accepted: np.ndarray
     sums: np.ndarray
     squares: np.ndarray
+    forces: np.ndarray
     swapped: np.ndarray
 
 
 def empty_tally(n_rungs: int, n_coordinates: int) -> Tally:
     """Start counting."""
-    shape = (n_rungs, n_coordinates)
-    return Tally(np.zeros(n_rungs), np.zeros(shape), np.zeros(shape), np.zeros(n_rungs - 1))
+    sums, squares, forces = np.zeros((3, n_rungs, n_coordinates))
+    return Tally(np.zeros(n_rungs), np.zeros(n_rungs), sums, squares, forces, np.zeros(n_rungs - 1))
+
+
+def moving_rungs(n_rungs: int, sweep: int) -> np.ndarray:
+    """List the rungs whose replicas move in a sweep.
+
+    The first moves in every one. Those between move faster and so only in every second; the last is drawn from
+    the prior.
+    """
+    return np.append(0, np.arange(2 - sweep % 2, n_rungs - 1, 2))
 
 
 def fitted_scores(problem: DenseProblem, position: np.ndarray) -> np.ndarray:

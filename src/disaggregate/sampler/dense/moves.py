@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from disaggregate.sampler.collapsed import collapsed_gradient
-from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, fitted_scores
+from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, fitted_scores, moving_rungs
 from disaggregate.sampler.evidence import WHOLE_GROUP, rung_of
 from disaggregate.sampler.latent import draw_all_labels
 from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior
 
-# Paths of half to all of this length: about a quarter turn of the slowest coordinate (benchmarks/mixing.py).
-PATH_LENGTH = 2.4
+# Paths of half to all of this length, in units of the masses; shorter and longer ones gain less.
+PATH_LENGTH = 3.2
 MOST_STEPS = 40
 JITTER = 0.2
 
@@ -21,45 +21,48 @@ JITTER = 0.2
 def move_replicas(
     problem: DenseProblem, prior: Prior, paths: Paths, replicas: Replicas, tally: Tally, rng: np.random.Generator
 ) -> None:
-    """Move weights and delta2 of every replica along a Hamiltonian path under its own rung's posterior.
+    """Move weights and delta2 of the moving replicas along Hamiltonian paths, each under its own rung's posterior.
 
     The density is p(u) p(log delta2) p(evidence given f) with u ~ N(0, I), eq. (6) for delta2 and
     f = sum of u delta deviation times the columns. In large groups the evidence is the counts of blocks.
     """
+    moving = moving_rungs(len(replicas.position), int(replicas.sweep[0]))
     length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
     n_steps = int(min(max(math.ceil(length / paths.step[0]), 1), MOST_STEPS))
-    step = paths.step[:, None] * (1.0 + JITTER * (2.0 * rng.random() - 1.0))
-    position = replicas.position.copy()
-    momentum = rng.standard_normal(position.shape) / np.sqrt(paths.inverse_mass)
-    energy, force, fitted = energy_and_force(problem, prior, replicas.scores, position)
-    before = energy + _kinetic(momentum, paths)
-    for _ in range(n_steps):
-        momentum = momentum + 0.5 * step * force
-        position = position + step * paths.inverse_mass * momentum
-        energy, force, fitted = energy_and_force(problem, prior, replicas.scores, position)
-        momentum = momentum + 0.5 * step * force
+    step = paths.step[moving, None] * (1.0 + JITTER * (2.0 * rng.random() - 1.0))
+    mass = paths.mass[moving]
+    position = replicas.position[moving]
+    momentum = rng.standard_normal(position.shape) * np.sqrt(mass)
+    energy, force, fitted = energy_and_force(problem, prior, replicas.scores, moving, position)
+    before = energy + 0.5 * np.sum(momentum**2 / mass, axis=1)
+    for total, values in ((tally.sums, position), (tally.squares, position**2), (tally.forces, force**2)):
+        total[moving] += values
     with np.errstate(over="ignore", invalid="ignore"):
-        log_ratio = before - energy - _kinetic(momentum, paths)
-    for rung in range(len(position)):
+        for _ in range(n_steps):
+            momentum = momentum + 0.5 * step * force
+            position = position + step * momentum / mass
+            energy, force, fitted = energy_and_force(problem, prior, replicas.scores, moving, position)
+            momentum = momentum + 0.5 * step * force
+        log_ratio = before - energy - 0.5 * np.sum(momentum**2 / mass, axis=1)
+    for place, rung in enumerate(moving):
         threshold = -rng.standard_exponential()
-        if math.isfinite(log_ratio[rung]):
-            tally.accepted[rung] += math.exp(min(log_ratio[rung], 0.0))
-            if threshold < log_ratio[rung]:
-                replicas.position[rung] = position[rung]
-                replicas.fitted[rung] = fitted[rung]
-    tally.sums[:] += replicas.position
-    tally.squares[:] += replicas.position**2
+        tally.moves[rung] += 1.0
+        if math.isfinite(log_ratio[place]):
+            tally.accepted[rung] += math.exp(min(log_ratio[place], 0.0))
+            if threshold < log_ratio[place]:
+                replicas.position[rung] = position[place]
+                replicas.fitted[rung] = fitted[place]
 
 
 def energy_and_force(
-    problem: DenseProblem, prior: Prior, scores: np.ndarray, position: np.ndarray
+    problem: DenseProblem, prior: Prior, scores: np.ndarray, moving: np.ndarray, position: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Minus log density of each replica, minus its gradient, and f."""
+    """Minus log density of each moving replica, minus its gradient, and f."""
     with np.errstate(over="ignore", invalid="ignore"):
         fitted = fitted_scores(problem, position)
         parts = [
-            collapsed_gradient(rung_of(problem.ladder, rung), scores[rung], fitted[rung])
-            for rung in range(len(position))
+            collapsed_gradient(rung_of(problem.ladder, int(rung)), scores[rung], fitted[place])
+            for place, rung in enumerate(moving)
         ]
         log_likelihood = np.array([value for value, _ in parts])
         gradient = np.stack([row for _, row in parts])
@@ -97,8 +100,3 @@ def draw_signs(
     labels = scores > 0.0
     draw_all_labels(rung_of(problem.ladder, rung), replicas.fitted[rung], scores, labels, larger_than, rng)
     scores[:] = np.where(labels, 1.0, -1.0)
-
-
-def _kinetic(momentum: np.ndarray, paths: Paths) -> np.ndarray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return 0.5 * np.sum(momentum**2 * paths.inverse_mass, axis=1)

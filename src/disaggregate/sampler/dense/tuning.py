@@ -19,7 +19,7 @@ _REJECTED = 0.7
 _FEWEST_RUNGS, _MOST_RUNGS = 4, 24
 _FIRST_POWERS = np.append(0.5 ** np.arange(0, 11), 0.0)
 
-_ACCEPTED = 0.8
+_ACCEPTED = 0.85
 _FIRST_STEP = 0.2
 _LARGEST_STEP = 1.2
 
@@ -90,7 +90,7 @@ def tune(
             replicas = Replicas(
                 replicas.position[nearest], replicas.fitted[nearest], replicas.scores[nearest], replicas.sweep
             )
-            paths = Paths(paths.step[nearest], paths.inverse_mass[nearest])
+            paths = Paths(paths.step[nearest], paths.mass[nearest])
             powers, n_replicas = spaced, len(spaced)
             problem = problem._replace(ladder=make_ladder(evidence, powers))
     return Tuning(powers, problem, paths, stones)
@@ -132,14 +132,26 @@ def _run_phase(
             problem, prior, paths._replace(step=step), replicas, rng, _LEARN_EVERY, never, 1, tally, record
         )
         rate = 1.5 / math.sqrt(1.0 + turn)
-        step = np.minimum(step * np.exp(rate * (tally.accepted / _LEARN_EVERY - _ACCEPTED)), _LARGEST_STEP)
+        surplus = np.where(tally.moves > 0, tally.accepted / np.maximum(tally.moves, 1.0) - _ACCEPTED, 0.0)
+        step = np.minimum(step * np.exp(rate * surplus), _LARGEST_STEP)
         for kept, new in zip(total, tally, strict=True):
             kept += new
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
-    variance = np.maximum(total.squares / n_sweeps - (total.sums / n_sweeps) ** 2, 0.0)
-    trust = n_sweeps / (n_sweeps + 10.0)
-    return Paths(step, trust * variance + (1.0 - trust)), total, stones
+    return Paths(step, _mass(total)), total, stones
+
+
+def _mass(tally: Tally) -> np.ndarray:
+    """Take the geometric mean of two measures of narrowness: the mean curvature and one over the variance.
+
+    For a Gaussian they are the same. Where there are several modes the variance says how far apart they are, and
+    the curvature, which equals the mean squared force, how narrow each is. Few sweeps are trusted less.
+    """
+    few = 10.0
+    moves = np.maximum(tally.moves, 1.0)[:, None]
+    curvature = (tally.forces + few) / (moves + few)
+    variance = np.maximum(tally.squares - tally.sums**2 / moves, 0.0)
+    return np.sqrt(curvature / ((variance + few) / (moves + few)))
 
 
 def _stones_only(stones: np.ndarray, n_columns: int) -> DenseRecord:
