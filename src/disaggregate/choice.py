@@ -1,4 +1,4 @@
-"""Which kernel, and how wide: the one under which the groups' reports are most probable."""
+"""Which kernel, and how wide: the simplest one under which the groups' reports are about as probable as can be."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from disaggregate.sampler.dense.tuning import Tuning
 from disaggregate.sampler.evidence import log_peaks, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
+
+# A kernel gives way to a simpler one unless the evidence for it is 3 to 1: with few groups, smaller odds are chance.
+_LOG_ODDS = np.log(3.0)
 
 # Kernels are compared on at most this many centres: the choice needs less detail than the fit.
 _MOST_CENTERS = 500
@@ -81,12 +84,12 @@ class Comparison:
 
 
 def choose_basis(bases: list[Basis], comparison: Comparison) -> tuple[Basis, list[KernelScore]]:
-    """Return the basis of greatest evidence, and how all of them did; a single one needs no comparison.
+    """Return the simplest basis of great evidence, and how all of them did; a single one needs no comparison.
 
     Parameters
     ----------
     bases : list of Basis
-        The candidates.
+        The candidates, from the simplest kernel to the most flexible.
     comparison : Comparison
         Data, hyper-parameters, and where to run.
     """
@@ -99,8 +102,12 @@ def choose_basis(bases: list[Basis], comparison: Comparison) -> tuple[Basis, lis
         KernelScore(_name(basis), basis.kernel.gamma, log_evidence([tuning.stones], peak))
         for basis, tuning in zip(bases, comparison.tune(directions, None), strict=True)
     ]
-    best = int(np.argmax([score.log_evidence.value for score in scores]))
-    return bases[best], scores
+    return bases[_simplest_good([score.log_evidence.value for score in scores])], scores
+
+
+def _simplest_good(values: list[float]) -> int:
+    """Find the first, hence simplest, candidate against which the evidence is not stronger than the odds."""
+    return int(np.flatnonzero(np.asarray(values) >= np.max(values) - _LOG_ODDS)[0])
 
 
 def _name(basis: Basis) -> str:

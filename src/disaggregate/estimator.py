@@ -51,10 +51,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     ----------
     kernel : str or callable, default="auto"
         A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices that
-        returns their kernel matrix. "auto" is "linear" or "rbf", whichever has the greater evidence.
+        returns their kernel matrix. "auto" is "linear", or "rbf" if the evidence for it is 3 to 1 or more.
     gamma : float, "scale" or "auto", default="auto"
-        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" is that,
-        a quarter or four times that, whichever has the greatest evidence.
+        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" is the
+        widest of a quarter, once and four times that against which the evidence is not 3 to 1.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1

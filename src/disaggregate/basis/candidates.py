@@ -14,7 +14,7 @@ _FACTORS = (0.25, 1.0, 4.0)
 
 
 def candidate_kernels(kernel: Any, gamma: Any, degree: float, coef0: float, X: np.ndarray) -> list[Kernel]:
-    """List the kernels to compare: one, unless ``kernel`` or ``gamma`` is "auto".
+    """List the kernels to compare, from simple to flexible: one, unless ``kernel`` or ``gamma`` is "auto".
 
     Parameters
     ----------
