@@ -15,7 +15,7 @@ from disaggregate.sampler.evidence import log_peaks, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 
-# A kernel gives way to a simpler one unless the evidence for it is 3 to 1: with few groups, smaller odds are chance.
+# A kernel gives way to a simpler one unless the evidence for it is 3 to 1: with few groups, less is chance.
 _LOG_ODDS = np.log(3.0)
 
 # Kernels are compared on at most this many centres: the choice needs less detail than the fit.

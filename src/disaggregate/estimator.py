@@ -25,10 +25,11 @@ from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.sampler.chain import ChainDraws, Moves, Schedule
-from disaggregate.sampler.chains import run_chains
+from disaggregate.sampler.chains import proposals_a_sweep, run_chains
 from disaggregate.sampler.dense.chain import DenseDraws
 from disaggregate.sampler.dense.run import run_dense_chains
 from disaggregate.sampler.dense.tuning import Tuning
+from disaggregate.sampler.ladder import tune_powers
 from disaggregate.sampler.model import Prior, Problem, make_problem
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
@@ -77,7 +78,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
     n_replicas : int or None, default=None
         Number of copies of each chain on a ladder of powers of the evidence; None for just enough that
-        neighbours swap well. Sparse weights have no ladder.
+        neighbours swap well with dense weights, and for one with sparse weights, whose copies are dear.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
         Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
     n_jobs : int or None, default=None
@@ -196,12 +197,16 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             directions = comparison.directions(basis)
             tuning = comparison.tune([directions], self.n_replicas)[0]
             chains = dense_chains = self._run_dense(tuning, streams)
-            ladder = ladder_report(dense_chains, tuning.powers, data, comparison.prior)
+            ladder = ladder_report(chains, tuning.powers, data, comparison.prior)
             self.posterior_ = gather_dense_draws(dense_chains, basis, directions.to_kernels)
         else:
             psi, scales = unit_columns(basis.columns(comparison.X))
-            chains = sparse_chains = self._run_sparse(make_problem(psi, int(self.intercept), data), streams)
-            ladder = None
+            problem = make_problem(psi, int(self.intercept), data)
+            powers = self._sparse_powers(problem, streams)
+            chains = sparse_chains = self._run_sparse(problem, powers, streams)
+            # Under the prior (5) a constant f has the variance delta2 / N.
+            prior = self._prior()
+            ladder = ladder_report(chains, powers, data, prior._replace(nu=prior.nu / len(features)))
             self.posterior_ = gather_sparse_draws(sparse_chains, basis, scales)
         self._keep_labels(data, chains)
         self._log_evidence = None if ladder is None else ladder.log_evidence
@@ -216,7 +221,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._log_evidence is None:
             raise AttributeError(
-                'log_evidence_ comes from the ladder of replicas: fit with weights="dense" and n_replicas=None.'
+                'log_evidence_ comes from the ladder of replicas: fit with weights="dense" and n_replicas=None, '
+                "or with n_replicas=8 or more."
             )
         return self._log_evidence
 
@@ -326,13 +332,24 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             executor=self.executor,
         )
 
-    def _run_sparse(self, problem: Problem, streams: Streams) -> list[ChainDraws]:
+    def _sparse_schedule(self) -> Schedule:
         moves: Moves = "published" if self.latent == "metropolis" else "sparse"
+        return Schedule(self.n_burn, self.n_draws, self.thin, moves)
+
+    def _sparse_powers(self, problem: Problem, streams: Streams) -> np.ndarray:
+        # Without evidence a sparse prior has many active kernels, so replicas are dear: only on request.
+        if self.n_replicas in (None, 1):
+            return np.ones(1)
+        n_proposals = proposals_a_sweep(problem, self._sparse_schedule())
+        return tune_powers(problem, self._prior(), int(self.n_replicas), n_proposals, streams.for_pilots(1)[0])
+
+    def _run_sparse(self, problem: Problem, powers: np.ndarray, streams: Streams) -> list[ChainDraws]:
         return run_chains(
             problem,
             self._prior(),
-            Schedule(self.n_burn, self.n_draws, self.thin, moves),
+            self._sparse_schedule(),
             streams.for_chains(self.n_chains),
+            powers=powers,
             n_jobs=self.n_jobs,
             progress=self.progress,
             executor=self.executor,

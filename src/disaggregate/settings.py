@@ -68,12 +68,10 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     _require(_is_one_of(weights, "sparse", "dense"), "weights", '"sparse" or "dense"', weights)
     sound = n_replicas is None or _is_whole(n_replicas, 1)
     _require(sound, "n_replicas", "None, for as many as swap well, or a whole number of 1 or more", n_replicas)
-    if weights == "sparse":
-        _require(
-            n_replicas in (None, 1), "n_replicas", '1 with weights="sparse", which have no ladder', n_replicas
-        )
-    else:
+    if weights == "dense":
         _require(latent == "exact", "latent", '"exact" with weights="dense", which have no other step', latent)
+    if latent == "metropolis":
+        _require(n_replicas in (None, 1), "n_replicas", '1 with latent="metropolis" (no ladder)', n_replicas)
     _require_confidence(settings["confidence"])
     _require_place(settings["n_jobs"], settings["executor"])
 

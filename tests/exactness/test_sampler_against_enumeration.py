@@ -25,6 +25,7 @@ from disaggregate.groups.evidence import (
     Unknown,
 )
 from disaggregate.sampler import selection as plain_selection
+from disaggregate.sampler.ladder import SparseLadder
 from disaggregate.sampler.model import Prior, Problem, State, make_problem
 from disaggregate.sampler.starts import random_start
 from tests.compiled_blocks import latent, products, scale, weights
@@ -95,7 +96,8 @@ def new_people() -> np.ndarray:
     return np.array([[-2.5], [-0.5], [0.4], [1.0], [3.0]])
 
 
-def fit_case(case: Case, latent: str, seed: int) -> GroupStatsClassifier:
+def fit_case(case: Case, latent: str, seed: int, **settings: int) -> GroupStatsClassifier:
+    defaults = {"n_draws": case.n_draws * (10 if latent == "metropolis" else 1), "n_burn": 300}
     model = GroupStatsClassifier(
         kernel="rbf",
         gamma=0.5,
@@ -104,10 +106,9 @@ def fit_case(case: Case, latent: str, seed: int) -> GroupStatsClassifier:
         weights="sparse",
         latent=latent,
         n_chains=N_CHAINS,
-        n_draws=case.n_draws * (10 if latent == "metropolis" else 1),
-        n_burn=300,
         random_state=seed,
         **case.prior,
+        **{**defaults, **settings},
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -141,6 +142,28 @@ def test_agrees_with_enumeration(name: str, latent: str, seed: int) -> None:
         assert np.abs(z).max() < PASSES, quantity
     np.testing.assert_allclose(model.predict_proba(new_people())[:, 1], exact.probability, atol=0.03)
     np.testing.assert_allclose(model.label_proba_, exact.label_probability, atol=0.03)
+
+
+@pytest.mark.parametrize("name", ["weak fractions", "pure groups", "three centres", "mixed evidence"])
+def test_ladder_agrees_with_enumeration(name: str, seed: int) -> None:
+    """Replicas leave the answer as it is, and climbing them gives the marginal likelihood."""
+    case = CASES[name]
+    model = fit_case(case, "exact", seed, n_replicas=5, n_draws=400, n_burn=100)
+    exact = enumerate_case(case)
+    for quantity, z in z_scores(model, exact).items():
+        assert np.abs(z).max() < PASSES, quantity
+    evidence = model.log_evidence_
+    assert evidence.std_error < 0.1
+    assert abs(evidence.value - exact.log_evidence) < PASSES * evidence.std_error + 1e-3
+
+
+def test_scores_left_over_from_another_rung_are_caught(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a swap the scores must be drawn anew, under the evidence of the new rung."""
+    monkeypatch.setattr(SparseLadder, "_redraw", lambda self, rungs: None)
+    case = CASES["labels"]
+    model = fit_case(case, "exact", seed, n_replicas=5, n_draws=2000, n_burn=100)
+    worst = max(np.abs(z).max() for z in z_scores(model, enumerate_case(case)).values())
+    assert worst > 2 * PASSES
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ import pytest
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Unknown
-from disaggregate.sampler.dense.exchange import exchange_replicas
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, empty_tally
-from disaggregate.sampler.dense.moves import draw_signs, move_replicas, refresh_prior
+from disaggregate.sampler.dense.moves import draw_signs, exchange_replicas, move_replicas, refresh_prior
 from disaggregate.sampler.dense.starts import start_at
 from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence, make_ladder

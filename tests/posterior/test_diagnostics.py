@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from disaggregate.posterior.diagnostics import _judge, diagnose
+from disaggregate.posterior.ladder import LadderReport
+from disaggregate.posterior.log_evidence import LogEvidence
 from tests.posterior.synthetic import make_posterior
 
 X = np.random.default_rng(9).normal(size=(6, 2))
@@ -109,3 +111,38 @@ def test_the_verdict_tells_when_predictions_are_not_what_is_slow(seed):
     assert diagnostics.fewest_effective < 100
     assert not diagnostics.converged
     assert "Predictions rest on f" in diagnostics.verdict
+
+
+def ladder(swaps=0.4, gain=5.0, n_rungs=6):
+    powers = np.linspace(1.0, 0.0, n_rungs)
+    rates = np.full(n_rungs - 1, 0.5)
+    rates[2] = swaps
+    return LadderReport(powers, rates, LogEvidence(gain - 20.0, 0.1), -20.0)
+
+
+def test_replicas_that_swap(seed):
+    verdict = diagnose(chains(seed), X, ladder()).verdict
+    assert verdict.startswith("The chains agree")
+    assert "The replicas swap well (6 replicas a chain, neighbours trade places in 40% of the tries" in verdict
+
+
+def test_replicas_that_do_not_swap(seed):
+    verdict = diagnose(chains(seed), X, ladder(swaps=0.02)).verdict
+    assert "swap too rarely" in verdict
+    assert "n_replicas=12" in verdict
+
+
+@pytest.mark.parametrize(
+    ("gain", "words"),
+    [
+        (5.0, "say more than the base rate: the odds are 150 to 1 that the features matter"),
+        (0.7, "say little beyond the base rate: the odds are only 2 to 1 that the features matter"),
+        (-2.0, "say little beyond the base rate: the odds are 7.4 to 1 that the features do not"),
+    ],
+)
+def test_what_the_reports_tell(seed, gain, words):
+    assert words in diagnose(chains(seed), X, ladder(gain=gain)).verdict
+
+
+def test_swaps_and_gain_do_not_decide_convergence(seed):
+    assert diagnose(chains(seed), X, ladder(swaps=0.02, gain=-2.0)).converged

@@ -138,16 +138,20 @@ def _judge_swaps(ladder: LadderReport) -> str:
 
 def _judge_gain(ladder: LadderReport) -> str:
     """Say whether the reports tell more than the base rate."""
-    gain = ladder.gain
-    odds = f"{np.exp(min(abs(gain), 50.0)):.3g}"
-    if gain < _LITTLE:
-        side = f"against it {odds} to 1" if gain < 0.0 else f"for it only {odds} to 1"
-        return (
-            " The reports say little beyond the base rate: that features matter at all has odds "
-            f"{side}. Individual probabilities stay near the base rate with wide intervals; more groups, "
-            "smaller ones, or groups that differ more in their make-up would tell more."
-        )
-    return f" The reports say more than the base rate: odds of {odds} to 1 that the features matter."
+    odds = f"{_rounded(np.exp(min(abs(ladder.gain), 13.8)))} to 1"
+    if ladder.gain >= _LITTLE:
+        return f" The reports say more than the base rate: the odds are {odds} that the features matter."
+    doubt = f"only {odds} that the features matter" if ladder.gain > 0.0 else f"{odds} that the features do not"
+    return (
+        f" The reports say little beyond the base rate: the odds are {doubt}. Individual probabilities stay near "
+        "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "
+        "would tell more."
+    )
+
+
+def _rounded(odds: float) -> str:
+    """Two digits are all that odds deserve, and a million is as good as more."""
+    return "a million" if odds > 9e5 else f"{float(f'{odds:.2g}'):,.10g}"
 
 
 def _judge(worst: float, fewest: float, n_chains: int, n_draws: int) -> tuple[bool, str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence, log_evidence_of_constant
+from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chain import DenseDraws
 from disaggregate.sampler.evidence import log_peaks, make_evidence
 from disaggregate.sampler.model import Prior
@@ -42,27 +43,27 @@ class LadderReport:
 
 
 def ladder_report(
-    chains: Sequence[DenseDraws], powers: np.ndarray, data: GroupedData, prior: Prior
+    chains: Sequence[DenseDraws | ChainDraws], powers: np.ndarray, data: GroupedData, prior: Prior
 ) -> LadderReport | None:
     """Sum up the ladders of all chains; None where there is only one rung.
 
     Parameters
     ----------
-    chains : sequence of DenseDraws
+    chains : sequence of DenseDraws or ChainDraws
         What the chains recorded.
     powers : ndarray of shape (n_rungs,)
         The ladder.
     data : GroupedData
         What the groups report.
     prior : Prior
-        Hyper-parameters.
+        Hyper-parameters; delta2 is the prior variance of a constant f.
     """
     if len(powers) == 1:
         return None
     peak = float(log_peaks(data).sum())
     return LadderReport(
         powers=powers,
-        swap_rates=np.mean([chain.tally.swapped / chain.n_sweeps for chain in chains], axis=0),
+        swap_rates=np.mean([chain.swap_rates for chain in chains], axis=0),
         log_evidence=log_evidence([chain.stones for chain in chains], peak),
         log_evidence_constant=peak + log_evidence_of_constant(make_evidence(data), prior),
     )

@@ -71,6 +71,10 @@ class ChainDraws:
         In how many draws each individual was positive.
     count_tallies : ndarray of shape (n_rows + n_groups,)
         In how many draws each group had each count of positives.
+    stones : ndarray of shape (n_sweeps, n_rungs - 1, 2)
+        Log likelihood ratios between neighbouring rungs of a ladder, after burn-in.
+    swap_rates : ndarray of shape (n_rungs - 1,)
+        How often neighbours trade places.
     """
 
     size: np.ndarray
@@ -79,6 +83,8 @@ class ChainDraws:
     weights: np.ndarray
     label_sums: np.ndarray
     count_tallies: np.ndarray
+    stones: np.ndarray
+    swap_rates: np.ndarray
 
 
 def run_chain(
@@ -118,26 +124,37 @@ def run_chain(
         record = empty_record(len(state.active), sums, tallies)
         n_sweeps = min(BATCH, schedule.n_sweeps - before)
         kept = advance(problem, prior, state, rng, n_sweeps, schedule.n_burn, schedule.thin, record)
-        batches.append(_compact(record, kept))
+        batches.append(compact(record, kept))
         if on_sweeps is not None:
             on_sweeps(int(state.sweep[0]) - before)
+    return chain_draws(batches, sums, tallies, np.empty((0, 0, 2)), np.empty(0))
+
+
+def chain_draws(
+    batches: list[tuple[np.ndarray, ...]],
+    sums: np.ndarray,
+    tallies: np.ndarray,
+    stones: np.ndarray,
+    swap_rates: np.ndarray,
+) -> ChainDraws:
+    """Put the batches of a chain together."""
     size, scale, active, weights = (np.concatenate(parts) for parts in zip(*batches, strict=True))
-    return ChainDraws(size, scale, active, weights, label_sums=sums, count_tallies=tallies)
+    return ChainDraws(size, scale, active, weights, sums, tallies, stones, swap_rates)
 
 
-def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray) -> Record:
+def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray, n_rows: int = BATCH) -> Record:
     """Make room for the draws of one batch; the running sums go on from one to the next."""
     return Record(
-        size=np.zeros(BATCH, dtype=np.int64),
-        scale=np.zeros(BATCH),
-        active=np.zeros((BATCH, capacity), dtype=np.int64),
-        weights=np.zeros((BATCH, capacity)),
+        size=np.zeros(n_rows, dtype=np.int64),
+        scale=np.zeros(n_rows),
+        active=np.zeros((n_rows, capacity), dtype=np.int64),
+        weights=np.zeros((n_rows, capacity)),
         label_sums=sums,
         count_tallies=tallies,
     )
 
 
-def _compact(record: Record, kept: int) -> tuple[np.ndarray, ...]:
+def compact(record: Record, kept: int) -> tuple[np.ndarray, ...]:
     """Take the kept draws out of the padded rows."""
     used = np.arange(record.active.shape[1]) < record.size[:kept, None]
     return (

@@ -9,6 +9,7 @@ import numpy as np
 
 from disaggregate.execute import Executor, Monitor, Threads
 from disaggregate.sampler.chain import ChainDraws, Schedule, run_chain
+from disaggregate.sampler.ladder import run_ladder_chain
 from disaggregate.sampler.model import Prior, Problem
 from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.starts import random_start
@@ -16,6 +17,8 @@ from disaggregate.sampler.starts import random_start
 # Births and deaths proposed a sweep: few enough to cost little beside the Hamiltonian path, and measured to gain
 # nothing beyond (benchmarks/mixing.py).
 _PROPOSALS = 256
+
+_NO_LADDER = np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class ChainTask:
     prior: Prior
     schedule: Schedule
     generator: np.random.Generator
+    powers: np.ndarray
     on_sweeps: Callable[[int], None] | None = None
 
 
@@ -35,6 +39,7 @@ def run_chains(
     schedule: Schedule,
     generators: list[np.random.Generator],
     *,
+    powers: np.ndarray = _NO_LADDER,
     n_jobs: int | None = None,
     progress: bool = False,
     executor: Executor | None = None,
@@ -47,6 +52,8 @@ def run_chains(
         Data, hyper-parameters, length and moves.
     generators : list of numpy.random.Generator
         One a chain.
+    powers : ndarray, default=[1.0]
+        Powers of the evidence, one a replica; with one there is no ladder.
     n_jobs : int or None
         Threads to use when no executor is given.
     progress : bool
@@ -56,16 +63,25 @@ def run_chains(
     """
     prepare(schedule.moves)
     if executor is not None:
-        tasks = [ChainTask(problem, prior, schedule, generator) for generator in generators]
+        tasks = [ChainTask(problem, prior, schedule, generator, powers) for generator in generators]
         return list(executor.map(run_task, tasks))
     with Monitor(schedule.n_sweeps * len(generators), show=progress) as monitor:
-        tasks = [ChainTask(problem, prior, schedule, rng, monitor.on_sweeps) for rng in generators]
+        tasks = [ChainTask(problem, prior, schedule, rng, powers, monitor.on_sweeps) for rng in generators]
         return Threads(n_jobs, on_failure=monitor.stop).map(run_task, tasks)
 
 
 def run_task(task: ChainTask) -> ChainDraws:
     """Start and run one chain."""
-    n_selectable = len(task.problem.gram) - task.problem.n_fixed
-    n_proposals = n_selectable if task.schedule.moves == "published" else min(_PROPOSALS, n_selectable)
+    n_proposals = proposals_a_sweep(task.problem, task.schedule)
+    if len(task.powers) > 1:
+        return run_ladder_chain(
+            task.problem, task.prior, task.powers, n_proposals, task.generator, task.schedule, task.on_sweeps
+        )
     start = random_start(task.problem, task.prior, n_proposals, task.generator)
     return run_chain(task.problem, task.prior, start, task.generator, task.schedule, task.on_sweeps)
+
+
+def proposals_a_sweep(problem: Problem, schedule: Schedule) -> int:
+    """Births and deaths that a sweep proposes: as many as there are kernels in the paper, else a few."""
+    n_selectable = len(problem.gram) - problem.n_fixed
+    return n_selectable if schedule.moves == "published" else min(_PROPOSALS, n_selectable)

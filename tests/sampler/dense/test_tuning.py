@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chain import run_dense_chain
 from disaggregate.sampler.dense.starts import start_at
-from disaggregate.sampler.dense.tuning import _respaced, tune
+from disaggregate.sampler.dense.tuning import tune
 from disaggregate.sampler.evidence import make_evidence
 from disaggregate.sampler.model import Prior
 
@@ -22,26 +21,6 @@ def parts(rng):
     data = group_rows(ids, {j: Fraction(share) for j, share in enumerate(shares)})
     columns = np.ascontiguousarray(np.linalg.qr(rng.standard_normal((72, 6)))[0].T)
     return columns, np.linspace(6.0, 1.0, 6), make_evidence(data)
-
-
-def test_rungs_go_where_swaps_fail():
-    powers = np.array([1.0, 0.5, 0.25, 0.0])
-    spaced = _respaced(powers, np.array([0.9, 0.05, 0.05]), 4)
-    assert spaced[0] == 1.0
-    assert spaced[-1] == 0.0
-    assert np.all(np.diff(spaced) < 0)
-    assert (spaced > 0.5).sum() == 3
-
-
-def test_even_rungs_stay():
-    powers = np.array([1.0, 0.5, 0.25, 0.0])
-    assert_allclose(_respaced(powers, np.full(3, 0.5), 4), powers, atol=1e-12)
-
-
-@pytest.mark.parametrize(("rejected", "n_rungs"), [(0.01, 4), (0.7, 4), (0.99, 6), (1.0, 6)])
-def test_number_of_rungs_follows_the_barrier(rejected, n_rungs):
-    powers = np.array([1.0, 0.5, 0.25, 0.0])
-    assert len(_respaced(powers, np.full(3, rejected), None)) == n_rungs
 
 
 @pytest.mark.parametrize("n_replicas", [None, 1, 5])

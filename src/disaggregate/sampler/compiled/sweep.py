@@ -2,6 +2,7 @@
 
 from disaggregate.sampler.compiled.arrays import copy, lesser
 from disaggregate.sampler.compiled.compile import inlined_part, kernel
+from disaggregate.sampler.compiled.exchange import swap_order
 from disaggregate.sampler.compiled.expansion import expand_scores, slice_fit_scale
 from disaggregate.sampler.compiled.hamiltonian import move_weights
 from disaggregate.sampler.compiled.latent import draw_scores_exactly, tally_labels, walk_scores
@@ -56,6 +57,18 @@ def advance_published(problem, prior, state, rng, n_sweeps, n_burn, thin, record
         walk_scores(problem, prior, state, rng)
         record_draw(problem, state, n_burn, thin, record, first)
     return draws_kept(state, n_burn, thin) - first
+
+
+@kernel
+def swap_sparse(ladder, fitted, scores, swapped, stones, rng):
+    """Propose swaps between the replicas of a ladder."""
+    return swap_order(ladder, fitted, scores, swapped, stones, rng)
+
+
+@kernel
+def redraw_scores(problem, prior, state, rng):
+    """Draw the scores anew after a swap, under the evidence of the new rung."""
+    draw_scores_exactly(problem, prior, state, rng)
 
 
 @inlined_part

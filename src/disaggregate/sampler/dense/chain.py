@@ -53,6 +53,11 @@ class DenseDraws:
     tally: Tally
     n_sweeps: int
 
+    @property
+    def swap_rates(self) -> np.ndarray:
+        """How often neighbours trade places, shape (n_rungs - 1,)."""
+        return self.tally.swapped / self.n_sweeps
+
 
 def run_dense_chain(
     problem: DenseProblem,

@@ -8,7 +8,8 @@ import numpy as np
 
 from disaggregate.sampler.collapsed import collapsed_gradient
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, fitted_scores, moving_rungs
-from disaggregate.sampler.evidence import WHOLE_GROUP, rung_of
+from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, rung_of
+from disaggregate.sampler.exchange import swap_order
 from disaggregate.sampler.latent import draw_all_labels
 from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior
 
@@ -84,6 +85,15 @@ def refresh_prior(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: 
         position[-1] = -math.log(precision)
     position[:-1] = rng.standard_normal(len(position) - 1)
     replicas.fitted[-1] = fitted_scores(problem, position[None])[0]
+
+
+def exchange_replicas(
+    ladder: EvidenceLadder, replicas: Replicas, tally: Tally, stones: np.ndarray, rng: np.random.Generator
+) -> None:
+    """Let neighbours on the ladder trade places; see :func:`disaggregate.sampler.exchange.swap_order`."""
+    order = swap_order(ladder, replicas.fitted, replicas.scores, tally.swapped, stones, rng)
+    for rows in (replicas.position, replicas.fitted, replicas.scores):
+        rows[:] = rows[order]
 
 
 def draw_large_labels(problem: DenseProblem, replicas: Replicas, rng: np.random.Generator) -> None:

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from disaggregate.sampler.dense.exchange import exchange_replicas
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
-from disaggregate.sampler.dense.moves import draw_large_labels, draw_signs, move_replicas, refresh_prior
+from disaggregate.sampler.dense.moves import (
+    draw_large_labels,
+    draw_signs,
+    exchange_replicas,
+    move_replicas,
+    refresh_prior,
+)
 from disaggregate.sampler.model import Prior
 
 

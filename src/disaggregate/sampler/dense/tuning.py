@@ -13,11 +13,7 @@ from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tall
 from disaggregate.sampler.dense.starts import regression_guesses, start_at
 from disaggregate.sampler.evidence import EvidenceArrays, make_ladder
 from disaggregate.sampler.model import Prior
-
-# Swaps are healthy when about this share of the proposals between neighbours is turned down.
-_REJECTED = 0.7
-_FEWEST_RUNGS, _MOST_RUNGS = 4, 24
-_FIRST_POWERS = np.append(0.5 ** np.arange(0, 11), 0.0)
+from disaggregate.sampler.rungs import first_powers, place, respaced
 
 _ACCEPTED = 0.85
 _FIRST_STEP = 0.2
@@ -78,15 +74,15 @@ def tune(
     on_sweeps : callable, optional
         Told how many sweeps were done, some times a second.
     """
-    powers = _first_powers(n_replicas)
+    powers = first_powers(n_replicas)
     problem = DenseProblem(columns, deviation, make_ladder(evidence, powers))
     paths = _first_paths(len(powers), len(deviation) + 1)
     replicas = start_at(problem, prior, regression_guesses(problem, prior)[0], rng)
     for phase, n_sweeps in enumerate(_PHASES):
         paths, tally, stones = _run_phase(problem, prior, paths, replicas, n_sweeps, rng, on_sweeps)
         if 0 < phase < len(_PHASES) - 1 and len(powers) > 1:
-            spaced = _respaced(powers, 1.0 - tally.swapped / n_sweeps, n_replicas)
-            nearest = np.abs(_place(powers)[:, None] - _place(spaced)).argmin(axis=0)
+            spaced = respaced(powers, 1.0 - tally.swapped / n_sweeps, n_replicas)
+            nearest = np.abs(place(powers)[:, None] - place(spaced)).argmin(axis=0)
             replicas = Replicas(
                 replicas.position[nearest], replicas.fitted[nearest], replicas.scores[nearest], replicas.sweep
             )
@@ -94,14 +90,6 @@ def tune(
             powers, n_replicas = spaced, len(spaced)
             problem = problem._replace(ladder=make_ladder(evidence, powers))
     return Tuning(powers, problem, paths, stones)
-
-
-def _first_powers(n_replicas: int | None) -> np.ndarray:
-    if n_replicas is None:
-        return _FIRST_POWERS
-    if n_replicas == 1:
-        return np.ones(1)
-    return np.append(np.geomspace(1.0, 1e-3, n_replicas - 1), 0.0)
 
 
 def _first_paths(n_rungs: int, n_coordinates: int) -> Paths:
@@ -157,19 +145,3 @@ def _mass(tally: Tally) -> np.ndarray:
 def _stones_only(stones: np.ndarray, n_columns: int) -> DenseRecord:
     nobody = np.empty(0, dtype=np.int64)
     return DenseRecord(np.empty((0, n_columns)), np.empty(0), stones, nobody, nobody)
-
-
-def _place(powers: np.ndarray) -> np.ndarray:
-    """Where powers stand on a scale on which rungs are roughly even, and 0 is not at infinity."""
-    return np.log(powers + 1e-3)
-
-
-def _respaced(powers: np.ndarray, rejected: np.ndarray, n_rungs: int | None) -> np.ndarray:
-    """Space the rungs so that every pair of neighbours rejects equally often (Syed et al., 2022)."""
-    barrier = np.concatenate([[0.0], np.cumsum(np.maximum(rejected, 1e-3))])
-    if n_rungs is None:
-        n_rungs = int(np.clip(1 + math.ceil(barrier[-1] / _REJECTED), _FEWEST_RUNGS, _MOST_RUNGS))
-    place = np.interp(np.linspace(0.0, barrier[-1], n_rungs), barrier, _place(powers))
-    spaced = np.exp(place) - 1e-3
-    spaced[0], spaced[-1] = 1.0, 0.0
-    return spaced

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from disaggregate.sampler.counts import log_evidence_given_fitted
-from disaggregate.sampler.dense.model import Replicas, Tally
 from disaggregate.sampler.evidence import (
     WHOLE_GROUP,
     EvidenceArrays,
@@ -18,9 +17,14 @@ from disaggregate.sampler.evidence import (
 )
 
 
-def exchange_replicas(
-    ladder: EvidenceLadder, replicas: Replicas, tally: Tally, stones: np.ndarray, rng: np.random.Generator
-) -> None:
+def swap_order(
+    ladder: EvidenceLadder,
+    fitted: np.ndarray,
+    scores: np.ndarray,
+    swapped: np.ndarray,
+    stones: np.ndarray,
+    rng: np.random.Generator,
+) -> np.ndarray:
     """Propose swaps between neighbours, even and odd pairs in turn, as many rounds as there are rungs.
 
     One table of likelihoods, of every replica under every rung's evidence, serves all rounds, because a swap
@@ -30,22 +34,27 @@ def exchange_replicas(
     ----------
     ladder : EvidenceLadder
         Evidence at each rung.
-    replicas : Replicas
-        Their rows are permuted.
-    tally : Tally
-        Counts acceptance.
+    fitted, scores : ndarray of shape (n_rungs, n_rows)
+        f and latent scores of the replica at each rung.
+    swapped : ndarray of shape (n_rungs - 1,)
+        The acceptance probability of each pair is added.
     stones : ndarray of shape (n_rungs - 1, 2)
         Filled, for each pair, with the log likelihood ratio of the colder to the hotter rung: at the
         hotter replica, and at the colder one.
     rng : numpy.random.Generator
         Source of randomness.
+
+    Returns
+    -------
+    ndarray of int, shape (n_rungs,)
+        Which replica now stands on each rung.
     """
-    table = likelihood_table(ladder, replicas.fitted, replicas.scores)
+    table = likelihood_table(ladder, fitted, scores)
     n_rungs = len(table)
     for rung in range(n_rungs - 1):
         stones[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]
         stones[rung, 1] = table[rung, rung] - table[rung, rung + 1]
-        tally.swapped[rung] += math.exp(min(stones[rung, 0] - stones[rung, 1], 0.0))
+        swapped[rung] += math.exp(min(stones[rung, 0] - stones[rung, 1], 0.0))
     order = np.arange(n_rungs)
     for turn in range(n_rungs):
         for rung in range(turn % 2, n_rungs - 1, 2):
@@ -53,8 +62,7 @@ def exchange_replicas(
             stays = table[cold, rung] + table[hot, rung + 1]
             if -rng.standard_exponential() < table[hot, rung] + table[cold, rung + 1] - stays:
                 order[rung], order[rung + 1] = hot, cold
-    for rows in (replicas.position, replicas.fitted, replicas.scores):
-        rows[:] = rows[order]
+    return order
 
 
 def likelihood_table(ladder: EvidenceLadder, fitted: np.ndarray, scores: np.ndarray) -> np.ndarray:
