@@ -23,6 +23,7 @@ tests: $(VENV)/.installed-dev
 speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/mixing.py
+	$(BIN)/python benchmarks/calibration.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

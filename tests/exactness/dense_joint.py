@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
@@ -31,7 +32,20 @@ N_RUNGS = 4
 LARGE_SIZES = (WHOLE_GROUP + 9, 3)
 LARGE_REPORTS: tuple[Report, ...] = (report_fraction, report_count)
 
-Move = Callable[[DenseProblem, Paths, Replicas, Tally, np.ndarray, np.random.Generator], None]
+
+@dataclass(frozen=True)
+class Moment:
+    """Everything that a move needs or changes."""
+
+    problem: DenseProblem
+    paths: Paths
+    replicas: Replicas
+    tally: Tally
+    stones: np.ndarray
+    rng: np.random.Generator
+
+
+Move = Callable[[Moment], None]
 
 
 def columns_for(sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -113,7 +127,7 @@ def z_scores(
         before = statistics(problem, replicas)
         tally, stones = empty_tally(N_RUNGS, N_COLUMNS + 1), np.empty((N_RUNGS - 1, 2))
         for _ in range(n_repeats):
-            move(corrupt(problem), paths, replicas, tally, stones, rng)
+            move(Moment(corrupt(problem), paths, replicas, tally, stones, rng))
         changes.append(statistics(problem, replicas) - before)
     spread = np.std(changes, axis=0, ddof=1)
     moved = spread > 1e-9

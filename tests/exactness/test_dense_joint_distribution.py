@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
+from disaggregate.sampler.dense.model import DenseProblem
 from tests.compiled_blocks import dense
-from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_RUNGS, Move, z_scores
+from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_RUNGS, Moment, Move, z_scores
 from tests.exactness.joint import PRIOR, report_nothing
 
 # About 120 statistics a test: a right move exceeds this once in several thousand runs, and seeds are fixed.
@@ -15,53 +15,25 @@ PASSES = 4.7
 FAILS = 7.0
 
 
-def labels(
-    problem: DenseProblem,
-    paths: Paths,
-    replicas: Replicas,
-    tally: Tally,
-    stones: np.ndarray,
-    rng: np.random.Generator,
-) -> None:
+def labels(at: Moment) -> None:
     for rung in range(N_RUNGS):
-        dense.draw_signs(problem, replicas, rung, 0, rng)
+        dense.draw_signs(at.problem, at.replicas, rung, 0, at.rng)
 
 
-def weights(
-    problem: DenseProblem,
-    paths: Paths,
-    replicas: Replicas,
-    tally: Tally,
-    stones: np.ndarray,
-    rng: np.random.Generator,
-) -> None:
+def weights(at: Moment) -> None:
     """Small groups have their labels summed out, so these are stale until they are drawn."""
-    dense.move_replicas(problem, PRIOR, paths, replicas, tally, rng)
-    labels(problem, paths, replicas, tally, stones, rng)
+    dense.move_replicas(at.problem, PRIOR, at.paths, at.replicas, at.tally, at.rng)
+    labels(at)
 
 
-def swaps(
-    problem: DenseProblem,
-    paths: Paths,
-    replicas: Replicas,
-    tally: Tally,
-    stones: np.ndarray,
-    rng: np.random.Generator,
-) -> None:
-    dense.exchange_replicas(problem.ladder, replicas, tally, stones, rng)
-    labels(problem, paths, replicas, tally, stones, rng)
+def swaps(at: Moment) -> None:
+    dense.exchange_replicas(at.problem.ladder, at.replicas, at.tally, at.stones, at.rng)
+    labels(at)
 
 
-def sweep(
-    problem: DenseProblem,
-    paths: Paths,
-    replicas: Replicas,
-    tally: Tally,
-    stones: np.ndarray,
-    rng: np.random.Generator,
-) -> None:
-    dense.dense_sweep(problem, PRIOR, paths, replicas, tally, stones, rng)
-    labels(problem, paths, replicas, tally, stones, rng)
+def sweep(at: Moment) -> None:
+    dense.dense_sweep(at.problem, PRIOR, at.paths, at.replicas, at.tally, at.stones, at.rng)
+    labels(at)
 
 
 MOVES: dict[str, Move] = {"labels": labels, "Hamiltonian path": weights, "swaps": swaps, "sweep": sweep}
@@ -94,31 +66,17 @@ def without_reports(problem: DenseProblem) -> DenseProblem:
 
 
 def test_paths_that_ignore_the_reports_are_caught(rng: np.random.Generator) -> None:
-    def move(
-        problem: DenseProblem,
-        paths: Paths,
-        replicas: Replicas,
-        tally: Tally,
-        stones: np.ndarray,
-        rng: np.random.Generator,
-    ) -> None:
-        dense.move_replicas(without_reports(problem), PRIOR, paths, replicas, tally, rng)
-        labels(problem, paths, replicas, tally, stones, rng)
+    def move(at: Moment) -> None:
+        dense.move_replicas(without_reports(at.problem), PRIOR, at.paths, at.replicas, at.tally, at.rng)
+        labels(at)
 
     assert np.abs(z_scores(move, rng)).max() > FAILS
 
 
 def test_swaps_that_are_always_made_are_caught(rng: np.random.Generator) -> None:
-    def move(
-        problem: DenseProblem,
-        paths: Paths,
-        replicas: Replicas,
-        tally: Tally,
-        stones: np.ndarray,
-        rng: np.random.Generator,
-    ) -> None:
-        dense.exchange_replicas(without_reports(problem).ladder, replicas, tally, stones, rng)
-        labels(problem, paths, replicas, tally, stones, rng)
+    def move(at: Moment) -> None:
+        dense.exchange_replicas(without_reports(at.problem).ladder, at.replicas, at.tally, at.stones, at.rng)
+        labels(at)
 
     assert np.abs(z_scores(move, rng, n_repeats=1)).max() > FAILS
 
@@ -132,17 +90,10 @@ def test_evidence_of_the_wrong_rung_is_caught(rng: np.random.Generator) -> None:
 
 
 def test_one_degree_of_freedom_too_many_is_caught(rng: np.random.Generator) -> None:
-    def move(
-        problem: DenseProblem,
-        paths: Paths,
-        replicas: Replicas,
-        tally: Tally,
-        stones: np.ndarray,
-        rng: np.random.Generator,
-    ) -> None:
+    def move(at: Moment) -> None:
         wrong = PRIOR._replace(mu=PRIOR.mu + 1.0)
-        dense.move_replicas(problem, wrong, paths, replicas, tally, rng)
-        labels(problem, paths, replicas, tally, stones, rng)
+        dense.move_replicas(at.problem, wrong, at.paths, at.replicas, at.tally, at.rng)
+        labels(at)
 
     assert np.abs(z_scores(move, rng)).max() > FAILS
 
@@ -157,17 +108,10 @@ def test_weights_of_the_wrong_prior_variance_are_caught(rng: np.random.Generator
 def test_stale_labels_of_large_groups_are_caught(rng: np.random.Generator) -> None:
     """Swapping scores without their labels would pair block counts with another replica's fit."""
 
-    def move(
-        problem: DenseProblem,
-        paths: Paths,
-        replicas: Replicas,
-        tally: Tally,
-        stones: np.ndarray,
-        rng: np.random.Generator,
-    ) -> None:
-        kept = replicas.scores.copy()
-        dense.exchange_replicas(problem.ladder, replicas, tally, stones, rng)
-        replicas.scores[:] = kept
+    def move(at: Moment) -> None:
+        kept = at.replicas.scores.copy()
+        dense.exchange_replicas(at.problem.ladder, at.replicas, at.tally, at.stones, at.rng)
+        at.replicas.scores[:] = kept
 
     z = z_scores(move, rng, sizes=LARGE_SIZES, reports=(report_nothing, report_nothing), n_draws=600, n_repeats=1)
     assert np.abs(z).max() > FAILS

@@ -80,7 +80,10 @@ def tune(
     replicas = start_at(problem, prior, regression_guesses(problem, prior)[0], rng)
     for phase, n_sweeps in enumerate(_PHASES):
         paths, tally, stones = _run_phase(problem, prior, paths, replicas, n_sweeps, rng, on_sweeps)
-        if 0 < phase < len(_PHASES) - 1 and len(powers) > 1:
+        if phase == len(_PHASES) - 1:
+            break  # the last steps belong to the present masses and rungs
+        paths = paths._replace(mass=_mass(tally))
+        if phase > 0 and len(powers) > 1:
             spaced = respaced(powers, 1.0 - tally.swapped / n_sweeps, n_replicas)
             nearest = np.abs(place(powers)[:, None] - place(spaced)).argmin(axis=0)
             replicas = Replicas(
@@ -105,7 +108,7 @@ def _run_phase(
     rng: np.random.Generator,
     on_sweeps: Callable[[int], None] | None,
 ) -> tuple[Paths, Tally, np.ndarray]:
-    """Adapt the steps along the way, and the masses at the end."""
+    """Adapt the steps along the way."""
     from disaggregate.sampler.compiled.dense import advance_dense
 
     n_rungs, n_coordinates = replicas.position.shape
@@ -126,7 +129,7 @@ def _run_phase(
             kept += new
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
-    return Paths(step, _mass(total)), total, stones
+    return paths._replace(step=step), total, stones
 
 
 def _mass(tally: Tally) -> np.ndarray:
