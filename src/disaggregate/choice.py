@@ -40,6 +40,10 @@ class KernelScore:
     gamma: float
     log_evidence: LogEvidence
 
+    def __str__(self) -> str:
+        width = "" if self.kernel == "linear" else f" gamma {self.gamma:.3g}"
+        return f"{self.kernel}{width} {self.log_evidence}"
+
 
 @dataclass(frozen=True)
 class Comparison:

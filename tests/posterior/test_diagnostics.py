@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from disaggregate.choice import KernelScore
 from disaggregate.posterior.diagnostics import _judge, diagnose
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
@@ -146,3 +147,10 @@ def test_what_the_reports_tell(seed, gain, words):
 
 def test_swaps_and_gain_do_not_decide_convergence(seed):
     assert diagnose(chains(seed), X, ladder(swaps=0.02, gain=-2.0)).converged
+
+
+def test_evidence_and_kernels_are_printed(seed):
+    kernels = [KernelScore("linear", 0.1, LogEvidence(-3.0, 0.2)), KernelScore("rbf", 0.25, LogEvidence(1.0, 0.3))]
+    printed = str(diagnose(chains(seed), X, ladder(), kernels))
+    assert "log evidence -15.00 ± 0.10; of a constant -20.00" in printed
+    assert "kernels compared: linear -3.00 ± 0.20; rbf gamma 0.25 1.00 ± 0.30" in printed

@@ -77,7 +77,14 @@ class Diagnostics:
         )
 
     def __str__(self) -> str:
-        return f"{self.verdict}\n{self.summary().to_string(index=False, float_format='{:.3f}'.format)}"
+        lines = [self.verdict, self.summary().to_string(index=False, float_format="{:.3f}".format)]
+        if self.ladder is not None:
+            lines.append(
+                f"log evidence {self.ladder.log_evidence}; of a constant {self.ladder.log_evidence_constant:.2f}"
+            )
+        if self.kernels:
+            lines.append("kernels compared: " + "; ".join(map(str, self.kernels)))
+        return "\n".join(lines)
 
 
 def diagnose(
