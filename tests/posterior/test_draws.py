@@ -26,8 +26,8 @@ def test_scores_without_any_active_kernel_are_zero():
 
 
 def chain_draws(size, active, weights, scale):
-    nothing = np.zeros(1, dtype=np.int64)
-    return ChainDraws(np.array(size), np.array(scale), np.array(active), np.array(weights), nothing, nothing)
+    nothing = [np.zeros(1)] * 4
+    return ChainDraws(np.array(size), np.array(scale), np.array(active), np.array(weights), *nothing)
 
 
 def test_chains_are_gathered_in_order_and_in_the_units_of_the_kernels():
