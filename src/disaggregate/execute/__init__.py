@@ -1,7 +1,8 @@
 """Stage 5, where it runs: chains are handed to an executor, and the sampler never asks which one."""
 
+from disaggregate.execute.dispatch import run_tasks
 from disaggregate.execute.monitor import Monitor
 from disaggregate.execute.protocol import Executor
 from disaggregate.execute.threads import Threads
 
-__all__ = ["Executor", "Monitor", "Threads"]
+__all__ = ["Executor", "Monitor", "Threads", "run_tasks"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.execute import Executor, Monitor, Threads
+from disaggregate.execute import Executor, run_tasks
 from disaggregate.sampler.chain import ChainDraws, Schedule, run_chain
 from disaggregate.sampler.ladder import run_ladder_chain
 from disaggregate.sampler.model import Prior, Problem
@@ -62,12 +62,8 @@ def run_chains(
         Where to run instead; its chains cannot report progress.
     """
     prepare(schedule.moves)
-    if executor is not None:
-        tasks = [ChainTask(problem, prior, schedule, generator, powers) for generator in generators]
-        return list(executor.map(run_task, tasks))
-    with Monitor(schedule.n_sweeps * len(generators), show=progress) as monitor:
-        tasks = [ChainTask(problem, prior, schedule, rng, powers, monitor.on_sweeps) for rng in generators]
-        return Threads(n_jobs, on_failure=monitor.stop).map(run_task, tasks)
+    tasks = [ChainTask(problem, prior, schedule, generator, powers) for generator in generators]
+    return run_tasks(run_task, tasks, schedule.n_sweeps, n_jobs=n_jobs, progress=progress, executor=executor)
 
 
 def run_task(task: ChainTask) -> ChainDraws:

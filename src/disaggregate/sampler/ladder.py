@@ -9,6 +9,7 @@ import numpy as np
 from disaggregate.sampler.chain import ChainDraws, Schedule, chain_draws, compact, empty_record
 from disaggregate.sampler.evidence import make_ladder, rung_of
 from disaggregate.sampler.model import Prior, Problem, has_room, with_room
+from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.rungs import first_powers, respaced
 from disaggregate.sampler.starts import random_start
 
@@ -45,6 +46,8 @@ class SparseLadder:
         self.problems = [problem._replace(evidence=rung_of(self._ladder, rung)) for rung in range(len(powers))]
         self.states = [random_start(one, prior, n_proposals, rng) for one in self.problems]
         self.swapped = np.zeros(len(powers) - 1)
+        self.label_sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
+        self.count_tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
 
     def climb(self, powers: np.ndarray) -> None:
         """Put the same replicas on other rungs."""
@@ -55,17 +58,18 @@ class SparseLadder:
         self.swapped[:] = 0.0
         self._redraw(range(len(powers)))
 
-    def sweep(self, n_burn: int, thin: int, sums: np.ndarray, tallies: np.ndarray) -> tuple[np.ndarray, ...]:
+    def sweep(self, n_burn: int, thin: int) -> tuple[np.ndarray, ...]:
         """Do one sweep on every rung and return the draw of the first one, if it is to be kept."""
         from disaggregate.sampler.compiled.sweep import advance_sparse
 
         for rung, problem in enumerate(self.problems):
             if not has_room(problem, self.states[rung]):
                 self.states[rung] = with_room(problem, self.states[rung])
-        nothing = empty_record(0, sums, tallies, n_rows=0)
+        nothing = empty_record(0, self.label_sums, self.count_tallies, n_rows=0)
         for rung in range(len(self.states) - 1, 0, -1):
             advance_sparse(self.problems[rung], self._prior, self.states[rung], self._rng, 1, _NEVER, 1, nothing)
-        record = empty_record(len(self.states[0].active), sums, tallies, n_rows=1)
+        capacity = len(self.states[0].active)
+        record = empty_record(capacity, self.label_sums, self.count_tallies, n_rows=1)
         kept = advance_sparse(self.problems[0], self._prior, self.states[0], self._rng, 1, n_burn, thin, record)
         return compact(record, kept)
 
@@ -116,17 +120,16 @@ def run_ladder_chain(
         Told of every sweep.
     """
     replicas = SparseLadder(problem, prior, powers, n_proposals, rng)
-    sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-    tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
     batches, stones = [], []
     for sweep in range(schedule.n_sweeps):
-        batches.append(replicas.sweep(schedule.n_burn, schedule.thin, sums, tallies))
+        batches.append(replicas.sweep(schedule.n_burn, schedule.thin))
         ratios = replicas.swap()
         if sweep >= schedule.n_burn:
             stones.append(ratios)
         if on_sweeps is not None:
             on_sweeps(1)
-    return chain_draws(batches, sums, tallies, np.array(stones), replicas.swapped / schedule.n_sweeps)
+    rates = replicas.swapped / schedule.n_sweeps
+    return chain_draws(batches, replicas.label_sums, replicas.count_tallies, np.array(stones), rates)
 
 
 def tune_powers(
@@ -145,13 +148,12 @@ def tune_powers(
     rng : numpy.random.Generator
         The pilot's own generator.
     """
+    prepare("sparse")  # so that a first fit is told why it waits
     powers = first_powers(n_replicas)
     replicas = SparseLadder(problem, prior, powers, n_proposals, rng)
-    sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-    tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
     for _ in range(_PILOT_PHASES):
         for _ in range(_PILOT_SWEEPS):
-            replicas.sweep(_NEVER, 1, sums, tallies)
+            replicas.sweep(_NEVER, 1)
             replicas.swap()
         powers = respaced(powers, 1.0 - replicas.swapped / _PILOT_SWEEPS, n_replicas)
         replicas.climb(powers)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from disaggregate.execute import Executor, Monitor, Threads
+from disaggregate.execute import Executor, run_tasks
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chain import DenseDraws, run_dense_chain
 from disaggregate.sampler.dense.starts import regression_guesses, start_at
@@ -28,6 +28,7 @@ class PilotTask:
     prior: Prior
     n_replicas: int | None
     generator: np.random.Generator
+    on_sweeps: Callable[[int], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -46,15 +47,8 @@ def run_pilots(tasks: list[PilotTask], *, n_jobs: int | None = None, progress: b
     """Run the pilots side by side and return what they found, in the same order."""
     prepare("dense")
     what = "tuning" if len(tasks) == 1 else "comparing kernels"
-    with Monitor(PILOT_SWEEPS * len(tasks), show=progress, what=what) as monitor, _one_blas_thread():
-
-        def run(task: PilotTask) -> Tuning:
-            return tune(
-                task.columns, task.deviation, task.evidence, task.prior, task.n_replicas, task.generator,
-                monitor.on_sweeps,
-            )  # fmt: skip
-
-        return Threads(n_jobs, on_failure=monitor.stop).map(run, tasks)
+    with _one_blas_thread():
+        return run_tasks(run_pilot_task, tasks, PILOT_SWEEPS, what=what, n_jobs=n_jobs, progress=progress)
 
 
 def run_dense_chains(
@@ -93,11 +87,23 @@ def run_dense_chains(
         DenseTask(tuning, prior, schedule, guess, generator)
         for guess, generator in zip(guesses, generators, strict=False)
     ]
-    if executor is not None:
-        return list(executor.map(run_dense_task, tasks))
-    with Monitor(schedule.n_sweeps * len(tasks), show=progress) as monitor, _one_blas_thread():
-        watched = [DenseTask(tuning, prior, schedule, t.guess, t.generator, monitor.on_sweeps) for t in tasks]
-        return Threads(n_jobs, on_failure=monitor.stop).map(run_dense_task, watched)
+    with _one_blas_thread():
+        return run_tasks(
+            run_dense_task, tasks, schedule.n_sweeps, n_jobs=n_jobs, progress=progress, executor=executor
+        )
+
+
+def run_pilot_task(task: PilotTask) -> Tuning:
+    """Run one pilot."""
+    return tune(
+        task.columns,
+        task.deviation,
+        task.evidence,
+        task.prior,
+        task.n_replicas,
+        task.generator,
+        task.on_sweeps,
+    )
 
 
 def run_dense_task(task: DenseTask) -> DenseDraws:

@@ -1,0 +1,49 @@
+"""Handing tasks out: to the caller's executor, or to threads under a monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from disaggregate.execute.monitor import Monitor
+from disaggregate.execute.protocol import Executor
+from disaggregate.execute.threads import Threads
+
+Result = TypeVar("Result")
+
+
+def run_tasks(
+    function: Callable[[Any], Result],
+    tasks: Sequence[Any],
+    n_sweeps: int,
+    *,
+    what: str = "sampling",
+    n_jobs: int | None = None,
+    progress: bool = False,
+    executor: Executor | None = None,
+) -> list[Result]:
+    """Run every task and return the results in the same order.
+
+    Parameters
+    ----------
+    function : callable
+        Runs one task.
+    tasks : sequence of dataclass objects
+        What to run; on threads their field ``on_sweeps`` is set, so that they report progress and can be stopped.
+    n_sweeps : int
+        Sweeps of one task.
+    what : str, default="sampling"
+        What the sweeps are for, in a word or two.
+    n_jobs : int or None
+        Threads to use when no executor is given.
+    progress : bool
+        Whether to show a progress bar.
+    executor : Executor, optional
+        Where to run instead; its tasks cannot report progress.
+    """
+    if executor is not None:
+        return list(executor.map(function, tasks))
+    with Monitor(n_sweeps * len(tasks), show=progress, what=what) as monitor:
+        watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]
+        return Threads(n_jobs, on_failure=monitor.stop).map(function, watched)
