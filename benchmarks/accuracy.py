@@ -96,13 +96,16 @@ def run_fold(method: type, fold: tuple[np.ndarray, ...]) -> dict[str, object]:
         "auc": round(roc_auc_score(y_test, score), 6),
         "seconds": round(seconds, 1),
         "rhat": round(model.diagnostics_.worst_rhat, 4) if model else "",
-        "kernel": _chosen(model) if model else "",
+        "kernel": _kernels(model) if model else "",
     }
 
 
-def _chosen(model: GroupStatsClassifier) -> str:
-    kernel = model.posterior_.basis.kernel
-    return str(kernel.name) if kernel.name == "linear" else f"{kernel.name} {kernel.gamma:.3g}"
+def _kernels(model: GroupStatsClassifier) -> str:
+    return " + ".join(
+        f"{score.weight:.2f} {score.kernel}" + (f" {score.gamma:.3g}" if score.kernel == "rbf" else "")
+        for score in model.diagnostics_.kernels
+        if score.weight > 0.0
+    )
 
 
 def run(data: Path, tasks: list[tuple[str, int]], n_seeds: int, path: Path) -> None:

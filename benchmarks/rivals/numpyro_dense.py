@@ -25,7 +25,7 @@ from disaggregate.basis import Basis, Directions, principal_directions, resolve_
 from disaggregate.datasets import make_hidden_cluster
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.run import PilotTask, run_dense_chains, run_pilots
+from disaggregate.sampler.dense.run import DenseRun, PilotTask, run_dense_chains, run_pilots
 from disaggregate.sampler.evidence import EvidenceArrays, group_evidence, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare
@@ -109,7 +109,8 @@ def run_ours(directions: Directions, evidence: EvidenceArrays, n_replicas: int |
     )
     tuning = run_pilots([pilot])[0]
     schedule = Schedule(N_WARM_OURS, N_DRAWS, 1, "dense")
-    chains = run_dense_chains(tuning, prior, schedule, streams.for_chains(N_CHAINS))
+    run = DenseRun(tuning, schedule, streams.for_chains(N_CHAINS))
+    chains = run_dense_chains([run], prior)[0]
     seconds = time.perf_counter() - started
     f = np.stack([chain.weights for chain in chains]) @ directions.columns
     return summary(f, np.log([chain.scale for chain in chains]), seconds)

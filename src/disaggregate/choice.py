@@ -1,25 +1,26 @@
-"""Which kernel, and how wide: the simplest one under which the groups' reports are about as probable as can be."""
+"""Which kernels, and with what weight: each counts by how probable it makes the groups' reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import softmax
 
 from disaggregate.basis import Basis, Directions, choose_centers, principal_directions
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.run import PilotTask, run_pilots
-from disaggregate.sampler.dense.tuning import Tuning
+from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, Tuning
 from disaggregate.sampler.evidence import log_peaks, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 
-# A kernel gives way to a simpler one unless the evidence for it is 3 to 1: with few groups, less is chance.
-_LOG_ODDS = np.log(3.0)
+# A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run.
+_LEAST_WEIGHT = 0.1
 
-# Kernels are compared on at most this many centres: the choice needs less detail than the fit.
-_MOST_CENTERS = 500
+# Kernels are compared on at most this many centres: beyond, finding their directions takes longer than a short run.
+_MOST_CENTERS = 1500
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,46 @@ class KernelScore:
         Its width; a linear kernel does not use it.
     log_evidence : LogEvidence
         How probable it makes the reports, from a short run.
+    prior : float
+        Its probability before the reports are seen.
+    weight : float
+        Its share of the draws: its probability after that, or 0 where it is negligible.
     """
 
     kernel: str
     gamma: float
     log_evidence: LogEvidence
+    prior: float
+    weight: float
 
     def __str__(self) -> str:
         width = "" if self.kernel == "linear" else f" gamma {self.gamma:.3g}"
-        return f"{self.kernel}{width} {self.log_evidence}"
+        return f"{self.kernel}{width} {self.log_evidence}, weight {self.weight:.2f}"
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """A kernel that is ready to run.
+
+    Attributes
+    ----------
+    basis : Basis
+        The kernel on its centres.
+    directions : Directions
+        The columns of its Gaussian process.
+    tuning : Tuning
+        What a short run found.
+    place : int
+        Its place among the candidates.
+    weight : float
+        Its share of the draws.
+    """
+
+    basis: Basis
+    directions: Directions
+    tuning: Tuning
+    place: int = 0
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +89,8 @@ class Comparison:
         What the groups report.
     prior : Prior
         Hyper-parameters of dense weights.
+    odds : ndarray
+        Prior odds of the kernels that are compared, in any unit.
     streams : Streams
         Random streams of the fit.
     n_jobs : int or None
@@ -68,50 +102,94 @@ class Comparison:
     X: np.ndarray
     data: GroupedData
     prior: Prior
+    odds: np.ndarray
     streams: Streams
     n_jobs: int | None
     progress: bool
 
-    def directions(self, basis: Basis) -> Directions:
-        """Columns of the Gaussian process with this basis."""
-        return principal_directions(basis, basis.columns(self.X))
-
-    def tune(self, directions: list[Directions], n_replicas: int | None) -> list[Tuning]:
-        """Run a pilot for each set of columns."""
+    def pilots(self, bases: list[Basis], n_replicas: int | None, n_last: int = ENOUGH_TO_TUNE) -> list[Pilot]:
+        """Find the columns of each kernel and make a short run with them."""
+        directions = [principal_directions(basis, basis.columns(self.X)) for basis in bases]
         evidence = make_evidence(self.data)
-        generators = self.streams.for_pilots(len(directions))
+        generators = self.streams.for_pilots(len(bases))
         tasks = [
-            PilotTask(one.columns, np.sqrt(one.spread), evidence, self.prior, n_replicas, generator)
+            PilotTask(one.columns, np.sqrt(one.spread), evidence, self.prior, n_replicas, generator, n_last)
             for one, generator in zip(directions, generators, strict=True)
         ]
-        return run_pilots(tasks, n_jobs=self.n_jobs, progress=self.progress)
+        tunings = run_pilots(tasks, n_jobs=self.n_jobs, progress=self.progress)
+        return [Pilot(*parts) for parts in zip(bases, directions, tunings, strict=True)]
 
 
-def choose_basis(bases: list[Basis], comparison: Comparison) -> tuple[Basis, list[KernelScore]]:
-    """Return the simplest basis of great evidence, and how all of them did; a single one needs no comparison.
+def weigh_kernels(bases: list[Basis], comparison: Comparison) -> tuple[list[KernelScore], list[Pilot]]:
+    """Make a short run with each kernel; return how they did, and the runs.
 
     Parameters
     ----------
     bases : list of Basis
-        The candidates, from the simplest kernel to the most flexible.
+        The candidates, all on the same centres.
     comparison : Comparison
         Data, hyper-parameters, and where to run.
     """
+    centers = choose_centers(bases[0].centers, _MOST_CENTERS, comparison.streams.for_centers())
+    pilots = comparison.pilots([replace(basis, centers=centers) for basis in bases], None, ENOUGH_TO_COMPARE)
+    peak = float(log_peaks(comparison.data).sum())
+    evidence = [log_evidence([pilot.tuning.stones], peak) for pilot in pilots]
+    prior = comparison.odds / comparison.odds.sum()
+    weights = kernel_weights(np.array([one.value for one in evidence]), prior)
+    scores = [
+        KernelScore(_name(basis), basis.kernel.gamma, found, float(before), float(after))
+        for basis, found, before, after in zip(bases, evidence, prior, weights, strict=True)
+    ]
+    return scores, pilots
+
+
+def pilots_of_mixture(
+    bases: list[Basis], comparison: Comparison, n_replicas: int | None
+) -> tuple[list[Pilot], list[KernelScore]]:
+    """Return the kernels that share the draws, ready to run, and how all of them did.
+
+    Parameters
+    ----------
+    bases, comparison
+        As for :func:`weigh_kernels`; a single kernel needs no comparison.
+    n_replicas : int or None
+        Number of replicas of a chain; None for just enough.
+    """
+    if len(bases) == 1:
+        return comparison.pilots(bases, n_replicas), []
+    scores, pilots = weigh_kernels(bases, comparison)
+    kept = [place for place, score in enumerate(scores) if score.weight > 0.0]
+    if n_replicas is None and len(bases[0].centers) <= _MOST_CENTERS:
+        ready = [pilots[place] for place in kept]
+    else:
+        ready = comparison.pilots([bases[place] for place in kept], n_replicas)
+    weighed = [
+        replace(pilot, place=place, weight=scores[place].weight) for pilot, place in zip(ready, kept, strict=True)
+    ]
+    return weighed, scores
+
+
+def most_probable(bases: list[Basis], comparison: Comparison) -> tuple[Basis, list[KernelScore]]:
+    """Return the kernel of greatest weight, and how all of them did; a single one needs no comparison."""
     if len(bases) == 1:
         return bases[0], []
-    fewer = choose_centers(bases[0].centers, _MOST_CENTERS, comparison.streams.for_centers())
-    directions = [comparison.directions(replace(basis, centers=fewer)) for basis in bases]
-    peak = float(log_peaks(comparison.data).sum())
-    scores = [
-        KernelScore(_name(basis), basis.kernel.gamma, log_evidence([tuning.stones], peak))
-        for basis, tuning in zip(bases, comparison.tune(directions, None), strict=True)
-    ]
-    return bases[_simplest_good([score.log_evidence.value for score in scores])], scores
+    scores, _ = weigh_kernels(bases, comparison)
+    return bases[int(np.argmax([score.weight for score in scores]))], scores
 
 
-def _simplest_good(values: list[float]) -> int:
-    """Find the first, hence simplest, candidate against which the evidence is not stronger than the odds."""
-    return int(np.flatnonzero(np.asarray(values) >= np.max(values) - _LOG_ODDS)[0])
+def kernel_weights(log_evidence: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Probability of each kernel after the reports are seen, with the negligible ones left out.
+
+    Parameters
+    ----------
+    log_evidence : ndarray
+        Log marginal likelihood of each.
+    prior : ndarray
+        Probability of each before.
+    """
+    weights = softmax(log_evidence + np.log(prior))
+    weights[weights < _LEAST_WEIGHT] = 0.0
+    return weights / weights.sum()
 
 
 def _name(basis: Basis) -> str:

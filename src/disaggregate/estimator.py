@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,24 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from disaggregate.basis import Basis, candidate_kernels, choose_centers, unit_columns
-from disaggregate.choice import Comparison, choose_basis
+from disaggregate.basis import Basis, candidate_kernels, choose_centers
+from disaggregate.choice import Comparison
 from disaggregate.execute import Executor
+from disaggregate.fitting import Plan, fit_dense, fit_sparse
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.diagnostics import diagnose
-from disaggregate.posterior.draws import Posterior, gather_dense_draws, gather_sparse_draws
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
-from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.log_evidence import LogEvidence
+from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
-from disaggregate.sampler.chain import ChainDraws, Moves, Schedule
-from disaggregate.sampler.chains import proposals_a_sweep, run_chains
-from disaggregate.sampler.dense.chain import DenseDraws
-from disaggregate.sampler.dense.run import run_dense_chains
-from disaggregate.sampler.dense.tuning import Tuning
-from disaggregate.sampler.ladder import tune_powers
-from disaggregate.sampler.model import Prior, Problem, make_problem
+from disaggregate.sampler.chain import Moves, Schedule
+from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
 from disaggregate.tables.features import read_features
@@ -52,10 +47,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     ----------
     kernel : str or callable, default="auto"
         A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices that
-        returns their kernel matrix. "auto" is "linear", or "rbf" if the evidence for it is 3 to 1 or more.
+        returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability given the
+        reports; with sparse weights it is the most probable one.
     gamma : float, "scale" or "auto", default="auto"
-        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" is the
-        widest of a quarter, once and four times that against which the evidence is not 3 to 1.
+        Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" averages
+        in the same way over a quarter, once and four times that.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=1
@@ -100,7 +96,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     label_proba_ : ndarray of shape (n_rows,)
         Probability that each training individual is positive, given its own group's evidence too.
     diagnostics_ : Diagnostics
-        R-hat, effective draws, swaps, the choice of the kernel, and a verdict in words.
+        R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
         Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder.
     n_features_in_, feature_names_in_
@@ -190,27 +186,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         features = read_features(self, X, fitting=True)
         self.classes_, data = self._read_target(X, y, groups, len(features))
         streams = Streams(self.random_state)
-        comparison = self._comparison(features, data, streams)
-        basis, kernels = choose_basis(self._candidates(features, streams), comparison)
-        chains: Sequence[ChainDraws | DenseDraws]
-        if self.weights == "dense":
-            directions = comparison.directions(basis)
-            tuning = comparison.tune([directions], self.n_replicas)[0]
-            chains = dense_chains = self._run_dense(tuning, streams)
-            ladder = ladder_report(chains, tuning.powers, data, comparison.prior)
-            self.posterior_ = gather_dense_draws(dense_chains, basis, directions.to_kernels)
-        else:
-            psi, scales = unit_columns(basis.columns(comparison.X))
-            problem = make_problem(psi, int(self.intercept), data)
-            powers = self._sparse_powers(problem, streams)
-            chains = sparse_chains = self._run_sparse(problem, powers, streams)
-            # Under the prior (5) a constant f has the variance delta2 / N.
-            prior = self._prior()
-            ladder = ladder_report(chains, powers, data, prior._replace(nu=prior.nu / len(features)))
-            self.posterior_ = gather_sparse_draws(sparse_chains, basis, scales)
-        self._keep_labels(data, chains)
-        self._log_evidence = None if ladder is None else ladder.log_evidence
-        self.diagnostics_ = diagnose(self.posterior_, features, ladder, kernels)
+        bases, odds = self._candidates(features, streams)
+        comparison = self._comparison(features, data, odds, streams)
+        fit_weights = fit_dense if self.weights == "dense" else fit_sparse
+        fitted = fit_weights(bases, comparison, self._plan())
+        self.posterior_ = fitted.posterior
+        self.label_proba_ = fitted.label_sums.mean(axis=0) / self.n_draws
+        self._fitted, self._data = fitted, data
+        self.diagnostics_ = diagnose(self.posterior_, features, fitted.ladder, fitted.kernels)
         if not self.diagnostics_.converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
         return self
@@ -219,12 +202,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     def log_evidence_(self) -> LogEvidence:
         """Log marginal likelihood of the reports, with its standard error."""
         check_is_fitted(self)
-        if self._log_evidence is None:
+        if self._fitted.ladder is None:
             raise AttributeError(
                 'log_evidence_ comes from the ladder of replicas: fit with weights="dense" and n_replicas=None, '
                 "or with n_replicas=8 or more."
             )
-        return self._log_evidence
+        return self._fitted.ladder.log_evidence
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``."""
@@ -259,7 +242,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row.
         """
         check_is_fitted(self)
-        return group_table(self._data, self._count_tallies, level)
+        return group_table(self._data, self._fitted.count_tallies, level)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
@@ -311,53 +294,28 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         mu, nu = scale_prior(self.weights, self.mu, self.nu)
         return Prior(float(self.a), float(self.b), mu, nu)
 
-    def _candidates(self, features: np.ndarray, streams: Streams) -> list[Basis]:
+    def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
         centers = choose_centers(features, self.centers, streams.for_centers())
-        kernels = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, features)
-        return [Basis(kernel, centers, bool(self.intercept)) for kernel in kernels]
+        candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, features)
+        bases = [Basis(candidate.kernel, centers, bool(self.intercept)) for candidate in candidates]
+        return bases, np.array([candidate.odds for candidate in candidates])
 
-    def _comparison(self, features: np.ndarray, data: GroupedData, streams: Streams) -> Comparison:
+    def _comparison(
+        self, features: np.ndarray, data: GroupedData, odds: np.ndarray, streams: Streams
+    ) -> Comparison:
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         prior = self._prior() if self.weights == "dense" else Prior(1.0, 1.0, *scale_prior("dense", None, None))
-        return Comparison(features[data.order], data, prior, streams, self.n_jobs, bool(self.progress))
+        return Comparison(features[data.order], data, prior, odds, streams, self.n_jobs, bool(self.progress))
 
-    def _run_dense(self, tuning: Tuning, streams: Streams) -> list[DenseDraws]:
-        return run_dense_chains(
-            tuning,
-            self._prior(),
-            Schedule(self.n_burn, self.n_draws, self.thin, "dense"),
-            streams.for_chains(self.n_chains),
+    def _plan(self) -> Plan:
+        moves: Moves = "dense" if self.weights == "dense" else "sparse"
+        moves = "published" if self.latent == "metropolis" else moves
+        return Plan(
+            prior=self._prior(),
+            schedule=Schedule(self.n_burn, self.n_draws, self.thin, moves),
+            n_chains=self.n_chains,
+            n_replicas=self.n_replicas,
             n_jobs=self.n_jobs,
             progress=self.progress,
             executor=self.executor,
         )
-
-    def _sparse_schedule(self) -> Schedule:
-        moves: Moves = "published" if self.latent == "metropolis" else "sparse"
-        return Schedule(self.n_burn, self.n_draws, self.thin, moves)
-
-    def _sparse_powers(self, problem: Problem, streams: Streams) -> np.ndarray:
-        # Without evidence a sparse prior has many active kernels, so replicas are dear: only on request.
-        if self.n_replicas in (None, 1):
-            return np.ones(1)
-        n_proposals = proposals_a_sweep(problem, self._sparse_schedule())
-        return tune_powers(problem, self._prior(), int(self.n_replicas), n_proposals, streams.for_pilots(1)[0])
-
-    def _run_sparse(self, problem: Problem, powers: np.ndarray, streams: Streams) -> list[ChainDraws]:
-        return run_chains(
-            problem,
-            self._prior(),
-            self._sparse_schedule(),
-            streams.for_chains(self.n_chains),
-            powers=powers,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            executor=self.executor,
-        )
-
-    def _keep_labels(self, data: GroupedData, chains: Sequence[ChainDraws | DenseDraws]) -> None:
-        """Keep what the draws say of the training individuals and groups."""
-        self._label_sums = np.stack([data.in_caller_order(chain.label_sums) for chain in chains])
-        self.label_proba_ = self._label_sums.mean(axis=0) / self.n_draws
-        self._data = data
-        self._count_tallies = np.sum([chain.count_tallies for chain in chains], axis=0)

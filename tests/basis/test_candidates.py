@@ -8,13 +8,19 @@ SCALE = 1.0 / (4 * X.var())
 
 
 def candidates(kernel, gamma):
-    return [(k.name, k.gamma) for k in candidate_kernels(kernel, gamma, 3, 1.0, X)]
+    return [(k.name, k.gamma) for k, _ in candidate_kernels(kernel, gamma, 3, 1.0, X)]
 
 
 def test_both_open():
     found = candidates("auto", "auto")
     assert [name for name, _ in found] == ["linear", "rbf", "rbf", "rbf"]
     np.testing.assert_allclose([gamma for _, gamma in found[1:]], [SCALE / 4, SCALE, 4 * SCALE])
+
+
+def test_straight_and_curved_are_about_as_probable():
+    line, *curves = (odds for _, odds in candidate_kernels("auto", "auto", 3, 1.0, X))
+    assert line / (line + sum(curves)) == pytest.approx(6.0 / 13.0)
+    assert curves == sorted(curves, reverse=True)
 
 
 def test_only_the_kernel_open():

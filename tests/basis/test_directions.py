@@ -54,3 +54,12 @@ def test_a_kernel_of_zeros_leaves_no_direction() -> None:
     directions = principal_directions(basis, basis.columns(X))
     assert directions.columns.shape == (0, 4)
     assert directions.to_kernels.shape == (0, 4)
+
+
+def test_a_rough_process_keeps_its_smoothest_directions(rng, monkeypatch) -> None:
+    monkeypatch.setattr("disaggregate.basis.directions._MOST", 5)
+    X = rng.standard_normal((30, 4))
+    basis = make_basis(X, X, "rbf", True)
+    directions = principal_directions(basis, basis.columns(X))
+    largest = np.linalg.eigvalsh(rbf_kernel(X, gamma=0.4) + 1.0)[::-1][:5]
+    np.testing.assert_allclose(directions.spread, largest, rtol=1e-6)

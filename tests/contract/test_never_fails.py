@@ -31,7 +31,7 @@ CROWD = small_features(2000, seed=1)
 def assert_sound(X, shares, groups, n_draws=30, **settings):
     """Fit, and look at everything that a fit offers."""
     model = small_model(n_draws=n_draws, n_burn=10, **settings).fit(X, shares, groups=groups)
-    for draws in (model.posterior_.delta2, model.posterior_.weights.data):
+    for draws in (model.posterior_.delta2, model.posterior_.parts[0].weights.data):
         assert np.isfinite(draws).all()
     assert (model.posterior_.delta2 > 0).all()
     probability, draws = model.predict_proba(X), model.predict_draws(X)

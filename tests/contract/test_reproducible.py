@@ -26,7 +26,8 @@ def as_array(weights):
 def assert_same_draws(one, other):
     assert_array_equal(one.posterior_.delta2, other.posterior_.delta2)
     assert_array_equal(one.posterior_.n_active, other.posterior_.n_active)
-    assert_array_equal(as_array(one.posterior_.weights), as_array(other.posterior_.weights))
+    for part, twin in zip(one.posterior_.parts, other.posterior_.parts, strict=True):
+        assert_array_equal(as_array(part.weights), as_array(twin.weights))
     assert_array_equal(one.label_proba_, other.label_proba_)
     assert_array_equal(one.predict_proba(X), other.predict_proba(X))
     assert one.group_table().equals(other.group_table())
@@ -105,7 +106,8 @@ def test_a_generator_moves_on_between_fits():
 
 def test_landmarks_follow_the_seed():
     assert_array_equal(
-        fit(centers=5).posterior_.basis.centers, fit(centers=5, n_chains=1).posterior_.basis.centers
+        fit(centers=5).posterior_.parts[0].basis.centers,
+        fit(centers=5, n_chains=1).posterior_.parts[0].basis.centers,
     )
-    one, other = (fit(centers=5, random_state=seed).posterior_.basis.centers for seed in (0, 1))
+    one, other = (fit(centers=5, random_state=seed).posterior_.parts[0].basis.centers for seed in (0, 1))
     assert not np.array_equal(one, other)

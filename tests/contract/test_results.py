@@ -112,7 +112,7 @@ def test_a_fit_that_can_be_trusted_is_silent():
 def test_arviz_takes_a_fit(fitted):
     arviz_stats = pytest.importorskip("arviz_stats")
     tree = fitted.posterior_.to_datatree(X)
-    n_parameters = 2 if isinstance(fitted.posterior_.weights, np.ndarray) else 3
+    n_parameters = 3 if fitted.posterior_.is_sparse else 2
     assert len(arviz_stats.summary(tree)) == n_parameters + len(X)
     assert_allclose(tree["posterior"]["probability"].mean(["chain", "draw"]), fitted.predict_proba(X)[:, 1])
     # Our own R-hat and effective draws are those of ArviZ.

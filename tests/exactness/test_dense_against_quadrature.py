@@ -89,7 +89,7 @@ def test_agrees_with_quadrature(name: str, n_replicas: int | None, seed: int, rn
     model = fit(case, x, seed, n_replicas)
     by_chain = (
         model.predict_draws(new[:, None]).mean(axis=1),
-        model._label_sums / model.n_draws,
+        model._fitted.label_sums / model.n_draws,
         np.log(model.posterior_.delta2).mean(axis=1)[:, None],
     )
     for means, truth in zip(by_chain, exact[:3], strict=True):

@@ -120,7 +120,7 @@ def z_scores(model: GroupStatsClassifier, exact: ExactPosterior) -> dict[str, np
     n_draws = model.posterior_.shape[1]
     by_chain = {
         "probability": (model.predict_draws(new_people()).mean(axis=1), exact.probability),
-        "label": (model._label_sums / n_draws, exact.label_probability),
+        "label": (model._fitted.label_sums / n_draws, exact.label_probability),
         "active": (model.posterior_.n_active.mean(axis=1)[:, None], [exact.mean_active]),
         "log scale": (np.log(model.posterior_.delta2).mean(axis=1)[:, None], [exact.mean_log_scale]),
     }

@@ -4,16 +4,22 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from disaggregate.basis import Basis, resolve_kernel
-from disaggregate.posterior.draws import Posterior
+from disaggregate.posterior.draws import KernelDraws
+from disaggregate.posterior.mixture import Posterior
 
 CENTERS = np.array([[0.0, 0.0], [1.0, -1.0], [2.0, 0.5]])
 
 
 def make_posterior(weights, n_chains, intercept=True, delta2=None):
     """Make a posterior of these weights, a row a draw, on the linear kernel of three centres."""
+    return Posterior((make_draws(weights, n_chains, intercept, delta2),), np.zeros(len(weights) // n_chains, int))
+
+
+def make_draws(weights, n_chains, intercept=True, delta2=None):
+    """Make draws of these weights."""
     weights = np.asarray(weights, dtype=float)
     shape = n_chains, len(weights) // n_chains
-    return Posterior(
+    return KernelDraws(
         basis=Basis(resolve_kernel("linear", 1.0, 3, 1.0, CENTERS), CENTERS, intercept),
         delta2=np.ones(shape) if delta2 is None else delta2,
         n_active=(weights != 0).sum(axis=1).reshape(shape) - int(intercept),

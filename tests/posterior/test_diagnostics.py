@@ -108,7 +108,9 @@ def test_few_individuals_are_all_checked(seed):
 
 def test_the_verdict_tells_when_predictions_are_not_what_is_slow(seed):
     steps = np.random.default_rng(seed).integers(0, 2, size=(4, 400)) * 2 - 1
-    diagnostics = diagnose(replace(chains(seed), n_active=np.cumsum(steps, axis=1)), X)
+    agreeing = chains(seed)
+    part = replace(agreeing.parts[0], n_active=np.cumsum(steps, axis=1))
+    diagnostics = diagnose(replace(agreeing, parts=(part,)), X)
     assert diagnostics.fewest_effective < 100
     assert not diagnostics.converged
     assert "Predictions rest on f" in diagnostics.verdict
@@ -150,7 +152,10 @@ def test_swaps_and_gain_do_not_decide_convergence(seed):
 
 
 def test_evidence_and_kernels_are_printed(seed):
-    kernels = [KernelScore("linear", 0.1, LogEvidence(-3.0, 0.2)), KernelScore("rbf", 0.25, LogEvidence(1.0, 0.3))]
+    kernels = [
+        KernelScore("linear", 0.1, LogEvidence(-3.0, 0.2), 0.6, 0.0),
+        KernelScore("rbf", 0.25, LogEvidence(1.0, 0.3), 0.4, 1.0),
+    ]
     printed = str(diagnose(chains(seed), X, ladder(), kernels))
     assert "log evidence -15.00 ± 0.10; of a constant -20.00" in printed
-    assert "kernels compared: linear -3.00 ± 0.20; rbf gamma 0.25 1.00 ± 0.30" in printed
+    assert "kernels compared: linear -3.00 ± 0.20, weight 0.00; rbf gamma 0.25 1.00 ± 0.30, weight 1.00" in printed

@@ -14,7 +14,7 @@ X = np.random.default_rng(6).normal(size=(7, 2))
 @pytest.mark.parametrize("intercept", [True, False])
 def test_scores_are_the_weighted_sum_of_the_kernels(seed, intercept):
     posterior = random_posterior(seed, intercept=intercept)
-    weights = posterior.weights.toarray()
+    weights = posterior.parts[0].weights.toarray()
     expected = weights[:, int(intercept) :] @ (CENTERS @ X.T) + (weights[:, :1] if intercept else 0.0)
     assert posterior.scores(X).shape == (10, 7)
     assert_allclose(posterior.scores(X), expected, rtol=1e-12, atol=1e-12)
@@ -57,7 +57,7 @@ def test_datatree_holds_the_draws(seed, intercept, with_X):
     assert_array_equal(draws["delta2"], posterior.delta2)
     assert_array_equal(draws["n_active"], posterior.n_active)
     if intercept:
-        assert_array_equal(draws["intercept"], posterior.weights.toarray()[:, 0].reshape(2, 6))
+        assert_array_equal(draws["intercept"], posterior.parts[0].weights.toarray()[:, 0].reshape(2, 6))
     if with_X:
         assert draws["probability"].dims == ("chain", "draw", "individual")
         assert_allclose(draws["probability"], ndtr(posterior.scores(X)).reshape(2, 6, 7))

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
+from disaggregate.posterior.log_evidence import LogEvidence, average_evidence, log_evidence
 
 
 def gaussian_stones(rng, n_sweeps, variances=(0.25, 1.0, 3.0)):
@@ -46,3 +46,10 @@ def test_speaks_as_a_number_and_in_words():
     found = LogEvidence(-12.345, 0.067)
     assert float(found) == -12.345
     assert str(found) == "-12.35 ± 0.07" or str(found) == "-12.34 ± 0.07"
+
+
+def test_evidence_of_several_models_is_their_average():
+    parts = [LogEvidence(np.log(2.0), 0.1), LogEvidence(np.log(6.0), 0.2)]
+    average = average_evidence(parts, [0.25, 0.75])
+    assert average.value == pytest.approx(np.log(5.0))
+    assert average.std_error == pytest.approx(np.hypot(0.1 * 0.1, 0.9 * 0.2))

@@ -11,6 +11,10 @@ from disaggregate.basis.columns import Basis
 # Directions that together hold less than this share of the prior variance are left out.
 _NEGLIGIBLE = 1e-3
 
+# No more than this many are kept, those of the largest variance: what is beyond them varies too fast from one
+# individual to the next for reports on groups to tell anything about it.
+_MOST = 300
+
 # Eigenvalues of the kernel between centres below this share of the largest are noise.
 _NUMERICAL_ZERO = 1e-10
 
@@ -60,7 +64,7 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     spread, left = np.linalg.eigh(features @ features.T)
     spread, left = spread[::-1], left[:, ::-1]
     needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
-    n_kept = min(needed, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
+    n_kept = min(needed, _MOST, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
     rotation = left[:, :n_kept] / np.sqrt(spread[:n_kept])
     to_kernels = np.hstack([rotation[:n_fixed].T, rotation[n_fixed:].T @ half.T])
     return Directions(np.ascontiguousarray(rotation.T @ features), spread[:n_kept], to_kernels)

@@ -32,7 +32,7 @@ def run_tasks(
     tasks : sequence of dataclass objects
         What to run; on threads their field ``on_sweeps`` is set, so that they report progress and can be stopped.
     n_sweeps : int
-        Sweeps of one task.
+        Sweeps of all tasks together.
     what : str, default="sampling"
         What the sweeps are for, in a word or two.
     n_jobs : int or None
@@ -44,6 +44,6 @@ def run_tasks(
     """
     if executor is not None:
         return list(executor.map(function, tasks))
-    with Monitor(n_sweeps * len(tasks), show=progress, what=what) as monitor:
+    with Monitor(n_sweeps, show=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]
         return Threads(n_jobs, on_failure=monitor.stop).map(function, watched)

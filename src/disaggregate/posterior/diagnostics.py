@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
-from disaggregate.posterior.draws import Posterior
 from disaggregate.posterior.ladder import LadderReport
+from disaggregate.posterior.mixture import Posterior
 from disaggregate.tables.frames import as_table
 
 if TYPE_CHECKING:

@@ -1,26 +1,21 @@
-"""The kept draws of all chains, and the scores f that they give to anybody."""
+"""The kept draws of all chains for one kernel, and the scores f that they give to anybody."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import ndtr
 
 from disaggregate.basis import Basis
 from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chain import DenseDraws
 
-if TYPE_CHECKING:
-    from xarray import DataTree
-
 
 @dataclass(frozen=True)
-class Posterior:
-    """Posterior draws of the model's parameters.
+class KernelDraws:
+    """Posterior draws of the weights of one kernel on its centres.
 
     Attributes
     ----------
@@ -52,40 +47,16 @@ class Posterior:
         used = np.unique(self.weights.indices)
         return self.weights[:, used] @ self.basis.columns(X, used)
 
-    def to_datatree(self, X: np.ndarray | None = None) -> DataTree:
-        """Give the draws to ArviZ.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n_rows, n_features), optional
-            Individuals whose probabilities to include, as variable ``probability``.
-
-        Returns
-        -------
-        xarray.DataTree
-            With a group ``posterior`` of dimensions ``chain`` and ``draw``.
-        """
-        try:
-            import xarray as xr
-        except ImportError as error:
-            raise ImportError("to_datatree needs xarray: pip install 'disaggregate[arviz]'") from error
-        variables: dict = {
-            "delta2": (("chain", "draw"), self.delta2),
-        }
-        if not isinstance(self.weights, np.ndarray):  # dense weights are all active, always
-            variables["n_active"] = (("chain", "draw"), self.n_active)
-        if self.basis.intercept:
-            constant = self.weights[:, [0]]
-            constant = constant if isinstance(constant, np.ndarray) else constant.toarray()
-            variables["intercept"] = (("chain", "draw"), constant.reshape(self.shape))
-        if X is not None:
-            probability = ndtr(self.scores(np.asarray(X, dtype=np.float64))).reshape(*self.shape, -1)
-            variables["probability"] = (("chain", "draw", "individual"), probability)
-        coordinates = {"chain": np.arange(self.shape[0]), "draw": np.arange(self.shape[1])}
-        return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords=coordinates)})
+    @property
+    def constant(self) -> np.ndarray | None:
+        """Weight of the intercept in each draw, shape (n_chains, n_draws); None without one."""
+        if not self.basis.intercept:
+            return None
+        first = self.weights[:, [0]]
+        return (first if isinstance(first, np.ndarray) else first.toarray()).reshape(self.shape)
 
 
-def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray) -> Posterior:
+def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray) -> KernelDraws:
     """Put the chains' draws together, with the weights in the kernels' own units.
 
     Parameters
@@ -102,7 +73,7 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
     values = np.concatenate([chain.weights for chain in chains]) / scales[columns]
     starts = np.concatenate([[0], np.cumsum(size)])
     weights = csr_array((values, columns, starts), shape=(len(size), basis.n_columns))
-    return Posterior(
+    return KernelDraws(
         basis=basis,
         delta2=np.stack([chain.scale for chain in chains]),
         n_active=np.stack([chain.size for chain in chains]) - int(basis.intercept),
@@ -110,12 +81,12 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
     )
 
 
-def gather_dense_draws(chains: Sequence[DenseDraws], basis: Basis, to_kernels: np.ndarray) -> Posterior:
+def gather_dense_draws(chains: Sequence[DenseDraws], basis: Basis, to_kernels: np.ndarray) -> KernelDraws:
     """Put the chains' draws together, with the weights of the directions turned into weights of the kernels.
 
     Parameters
     ----------
-    chains : sequence of ChainDraws
+    chains : sequence of DenseDraws
         Draws of each chain.
     basis : Basis
         The kernels.
@@ -124,7 +95,7 @@ def gather_dense_draws(chains: Sequence[DenseDraws], basis: Basis, to_kernels: n
     """
     weights = np.concatenate([chain.weights for chain in chains])
     delta2 = np.stack([chain.scale for chain in chains])
-    return Posterior(
+    return KernelDraws(
         basis=basis,
         delta2=delta2,
         n_active=np.full(delta2.shape, len(basis.centers)),

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
-from disaggregate.posterior.draws import Posterior
+from disaggregate.posterior.mixture import Posterior
 from disaggregate.sampler.evidence import log_peaks, make_evidence
 
 _VALUES_AT_ONCE = 2**23

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,6 +40,20 @@ class LadderReport:
     def gain(self) -> float:
         """Log Bayes factor of the model against the one with the same probability for everybody."""
         return self.log_evidence.value - self.log_evidence_constant
+
+
+def mixture_report(reports: Sequence[LadderReport], evidence: LogEvidence) -> LadderReport:
+    """Sum up the ladders of several kernels: the swaps of the worst of them, the evidence of them all.
+
+    Parameters
+    ----------
+    reports : sequence of LadderReport
+        One a kernel.
+    evidence : LogEvidence
+        Averaged over kernels.
+    """
+    worst = min(reports, key=lambda report: report.swap_rates.min())
+    return replace(worst, log_evidence=evidence)
 
 
 def ladder_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,22 @@ def log_evidence(stones: list[np.ndarray], peak: float = 0.0) -> LogEvidence:
     is_known = len(estimates) > 1 and np.all(np.isfinite(estimates))
     spread = float(np.std(estimates, ddof=1)) if is_known else np.nan
     return LogEvidence(peak + _sum_of_ratios(np.concatenate(stones)), spread / np.sqrt(len(estimates)))
+
+
+def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> LogEvidence:
+    """Log marginal likelihood when one of several models is true, and each has a prior probability.
+
+    Parameters
+    ----------
+    parts : sequence of LogEvidence
+        Of each model.
+    prior : sequence of float
+        Prior probability of each.
+    """
+    joint = np.log(prior) + [part.value for part in parts]
+    value = float(logsumexp(joint))
+    errors = np.exp(joint - value) * [part.std_error for part in parts]
+    return LogEvidence(value, float(np.sqrt(np.sum(errors**2))))
 
 
 def _sum_of_ratios(stones: np.ndarray) -> float:

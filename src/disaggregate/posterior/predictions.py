@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import ndtr
 
-from disaggregate.posterior.draws import Posterior
 from disaggregate.posterior.levels import interval_ends
+from disaggregate.posterior.mixture import Posterior
 
 # Values of f held at once: rows are worked on in pieces so that memory does not grow with them.
 _VALUES_AT_ONCE = 2**23

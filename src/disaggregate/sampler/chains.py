@@ -63,7 +63,8 @@ def run_chains(
     """
     prepare(schedule.moves)
     tasks = [ChainTask(problem, prior, schedule, generator, powers) for generator in generators]
-    return run_tasks(run_task, tasks, schedule.n_sweeps, n_jobs=n_jobs, progress=progress, executor=executor)
+    n_sweeps = schedule.n_sweeps * len(tasks)
+    return run_tasks(run_task, tasks, n_sweeps, n_jobs=n_jobs, progress=progress, executor=executor)
 
 
 def run_task(task: ChainTask) -> ChainDraws:

@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Streams:
-    """Generators for one fit: one a chain, one a pilot run, and one for the choice of centres.
+    """Generators for one fit: for its chains, its pilot runs, its centres, and the order of its draws.
 
     Parameters
     ----------
@@ -18,7 +18,8 @@ class Streams:
     """
 
     def __init__(self, random_state: Any) -> None:
-        self._centers, self._chains, self._pilots = np.random.SeedSequence(_seed(random_state)).spawn(3)
+        children = np.random.SeedSequence(_seed(random_state)).spawn(4)
+        self._centers, self._chains, self._pilots, self._order = children
 
     def for_centers(self) -> np.random.Generator:
         """Return the generator that chooses landmarks."""
@@ -26,11 +27,20 @@ class Streams:
 
     def for_chains(self, n_chains: int) -> list[np.random.Generator]:
         """Return one generator a chain; a chain's stream does not depend on how many others there are."""
-        return [np.random.default_rng(child) for child in self._chains.spawn(n_chains)]
+        return self.for_chains_of_kernels(n_chains, 1)[0]
+
+    def for_chains_of_kernels(self, n_chains: int, n_kernels: int) -> list[list[np.random.Generator]]:
+        """Return for each kernel one generator a chain."""
+        by_chain = [child.spawn(n_kernels) for child in self._chains.spawn(n_chains)]
+        return [[np.random.default_rng(child) for child in kernel] for kernel in zip(*by_chain, strict=True)]
 
     def for_pilots(self, n_pilots: int) -> list[np.random.Generator]:
         """Return one generator a pilot run."""
         return [np.random.default_rng(child) for child in self._pilots.spawn(n_pilots)]
+
+    def for_order(self) -> np.random.Generator:
+        """Return the generator that shuffles the draws of several kernels."""
+        return np.random.default_rng(self._order)
 
 
 def _seed(random_state: Any) -> int | None:

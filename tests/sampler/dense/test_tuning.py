@@ -6,7 +6,7 @@ from disaggregate.groups.evidence import Fraction
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chain import run_dense_chain
 from disaggregate.sampler.dense.starts import start_at
-from disaggregate.sampler.dense.tuning import tune
+from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.evidence import make_evidence
 from disaggregate.sampler.model import Prior
 
@@ -25,7 +25,7 @@ def parts(rng):
 
 @pytest.mark.parametrize("n_replicas", [None, 1, 5])
 def test_tuned_chains_accept_and_swap(parts, n_replicas, rng):
-    tuning = tune(*parts, PRIOR, n_replicas, rng)
+    tuning = tune(*parts, PRIOR, n_replicas, ENOUGH_TO_TUNE, rng)
     n_rungs = len(tuning.powers)
     assert n_rungs == n_replicas if n_replicas else n_rungs >= 4
     assert tuning.powers[0] == 1.0

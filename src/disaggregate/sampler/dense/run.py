@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -12,7 +13,7 @@ from disaggregate.execute import Executor, run_tasks
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chain import DenseDraws, run_dense_chain
 from disaggregate.sampler.dense.starts import regression_guesses, start_at
-from disaggregate.sampler.dense.tuning import PILOT_SWEEPS, Tuning, tune
+from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, Tuning, pilot_sweeps, tune
 from disaggregate.sampler.evidence import EvidenceArrays
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare
@@ -28,7 +29,27 @@ class PilotTask:
     prior: Prior
     n_replicas: int | None
     generator: np.random.Generator
+    n_last: int = ENOUGH_TO_TUNE
     on_sweeps: Callable[[int], None] | None = None
+
+
+@dataclass(frozen=True)
+class DenseRun:
+    """The chains of one kernel.
+
+    Attributes
+    ----------
+    tuning : Tuning
+        What the pilot found.
+    schedule : Schedule
+        Length of each chain.
+    generators : list of numpy.random.Generator
+        One a chain.
+    """
+
+    tuning: Tuning
+    schedule: Schedule
+    generators: list[np.random.Generator]
 
 
 @dataclass(frozen=True)
@@ -48,32 +69,26 @@ def run_pilots(tasks: list[PilotTask], *, n_jobs: int | None = None, progress: b
     prepare("dense")
     what = "tuning" if len(tasks) == 1 else "comparing kernels"
     with _one_blas_thread():
-        return run_tasks(run_pilot_task, tasks, PILOT_SWEEPS, what=what, n_jobs=n_jobs, progress=progress)
+        n_sweeps = sum(pilot_sweeps(task.n_last) for task in tasks)
+        return run_tasks(run_pilot_task, tasks, n_sweeps, what=what, n_jobs=n_jobs, progress=progress)
 
 
 def run_dense_chains(
-    tuning: Tuning,
+    runs: list[DenseRun],
     prior: Prior,
-    schedule: Schedule,
-    generators: list[np.random.Generator],
     *,
     n_jobs: int | None = None,
     progress: bool = False,
     executor: Executor | None = None,
-) -> list[DenseDraws]:
-    """Run one chain a generator and return their draws in the same order.
-
-    The first two chains start from regressions on what the groups report, the others at random: when they agree
-    nevertheless, the answer is the posterior's and not the start's.
+) -> list[list[DenseDraws]]:
+    """Run the chains of one or several kernels side by side; return for each run its chains' draws.
 
     Parameters
     ----------
-    tuning : Tuning
-        What the pilot found.
-    prior, schedule : Prior, Schedule
-        Hyper-parameters and length.
-    generators : list of numpy.random.Generator
-        One a chain.
+    runs : list of DenseRun
+        One a kernel.
+    prior : Prior
+        Hyper-parameters.
     n_jobs : int or None
         Threads to use when no executor is given.
     progress : bool
@@ -82,15 +97,25 @@ def run_dense_chains(
         Where to run instead; its chains cannot report progress.
     """
     prepare("dense")
-    guesses = [*regression_guesses(tuning.problem, prior), *[None] * len(generators)]
-    tasks = [
-        DenseTask(tuning, prior, schedule, guess, generator)
-        for guess, generator in zip(guesses, generators, strict=False)
-    ]
+    tasks = [task for run in runs for task in _tasks_of(run, prior)]
+    n_sweeps = sum(task.schedule.n_sweeps for task in tasks)
     with _one_blas_thread():
-        return run_tasks(
-            run_dense_task, tasks, schedule.n_sweeps, n_jobs=n_jobs, progress=progress, executor=executor
+        draws = iter(
+            run_tasks(run_dense_task, tasks, n_sweeps, n_jobs=n_jobs, progress=progress, executor=executor)
         )
+        return [list(islice(draws, len(run.generators))) for run in runs]
+
+
+def _tasks_of(run: DenseRun, prior: Prior) -> list[DenseTask]:
+    """One a chain: the first two start from regressions on what the groups report, the others at random.
+
+    When they agree nevertheless, the answer is the posterior's and not the start's.
+    """
+    guesses = [*regression_guesses(run.tuning.problem, prior), *[None] * len(run.generators)]
+    return [
+        DenseTask(run.tuning, prior, run.schedule, guess, generator)
+        for guess, generator in zip(guesses, run.generators, strict=False)
+    ]
 
 
 def run_pilot_task(task: PilotTask) -> Tuning:
@@ -101,6 +126,7 @@ def run_pilot_task(task: PilotTask) -> Tuning:
         task.evidence,
         task.prior,
         task.n_replicas,
+        task.n_last,
         task.generator,
         task.on_sweeps,
     )

@@ -19,10 +19,18 @@ _ACCEPTED = 0.85
 _FIRST_STEP = 0.2
 _LARGEST_STEP = 1.2
 
-# Sweeps of each phase of the pilot, and between two changes of the steps.
-_PHASES = (60, 60, 120, 120)
+# Sweeps of each phase of the pilot but the last, and between two changes of the steps.
+_PHASES = (60, 60, 120)
 _LEARN_EVERY = 10
-PILOT_SWEEPS = sum(_PHASES)
+
+# Sweeps of the last phase: enough for the steps, and enough for the evidence to compare kernels by.
+ENOUGH_TO_TUNE = 120
+ENOUGH_TO_COMPARE = 240
+
+
+def pilot_sweeps(n_last: int) -> int:
+    """Sweeps of a pilot whose last phase has ``n_last``."""
+    return sum(_PHASES) + n_last
 
 
 @dataclass(frozen=True)
@@ -53,6 +61,7 @@ def tune(
     evidence: EvidenceArrays,
     prior: Prior,
     n_replicas: int | None,
+    n_last: int,
     rng: np.random.Generator,
     on_sweeps: Callable[[int], None] | None = None,
 ) -> Tuning:
@@ -69,6 +78,8 @@ def tune(
         Hyper-parameters.
     n_replicas : int or None
         Number of rungs; None for just enough that neighbours swap well.
+    n_last : int
+        Sweeps of the last phase, from which the evidence is estimated.
     rng : numpy.random.Generator
         The pilot's own generator.
     on_sweeps : callable, optional
@@ -78,9 +89,9 @@ def tune(
     problem = DenseProblem(columns, deviation, make_ladder(evidence, powers))
     paths = _first_paths(len(powers), len(deviation) + 1)
     replicas = start_at(problem, prior, regression_guesses(problem, prior)[0], rng)
-    for phase, n_sweeps in enumerate(_PHASES):
+    for phase, n_sweeps in enumerate((*_PHASES, n_last)):
         paths, tally, stones = _run_phase(problem, prior, paths, replicas, n_sweeps, rng, on_sweeps)
-        if phase == len(_PHASES) - 1:
+        if phase == len(_PHASES):
             break  # the last steps belong to the present masses and rungs
         paths = paths._replace(mass=_mass(tally))
         if phase > 0 and len(powers) > 1:

@@ -1,0 +1,127 @@
+"""The posterior: draws of one kernel, or of several that share the draws by their probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import ndtr
+
+from disaggregate.posterior.draws import KernelDraws
+
+if TYPE_CHECKING:
+    from xarray import DataTree
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Posterior draws of the model's parameters.
+
+    Attributes
+    ----------
+    parts : tuple of KernelDraws
+        Draws of each kernel, as many as its probability deserves.
+    part_of_draw : ndarray of int, shape (n_draws,)
+        Which part each draw of a chain comes from; the same in all chains.
+    """
+
+    parts: tuple[KernelDraws, ...]
+    part_of_draw: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of chains and of draws in each."""
+        return self.parts[0].shape[0], len(self.part_of_draw)
+
+    @property
+    def delta2(self) -> np.ndarray:
+        """Scale of the weights, shape (n_chains, n_draws)."""
+        return self._in_order([part.delta2 for part in self.parts])
+
+    @property
+    def n_active(self) -> np.ndarray:
+        """Number of active kernels, shape (n_chains, n_draws); an intercept does not count."""
+        return self._in_order([part.n_active for part in self.parts])
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether kernels come and go; with dense weights all are active, always."""
+        return not isinstance(self.parts[0].weights, np.ndarray)
+
+    def scores(self, X: np.ndarray) -> np.ndarray:
+        """Score f(x) = sum_k beta_k K(x, c_k) of each row in each draw, shape (n_chains * n_draws, n_rows)."""
+        by_part = [part.scores(X).reshape(*part.shape, len(X)) for part in self.parts]
+        return self._in_order(by_part).reshape(-1, len(X))
+
+    def to_datatree(self, X: np.ndarray | None = None) -> DataTree:
+        """Give the draws to ArviZ.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features), optional
+            Individuals whose probabilities to include, as variable ``probability``.
+
+        Returns
+        -------
+        xarray.DataTree
+            With a group ``posterior`` of dimensions ``chain`` and ``draw``.
+        """
+        try:
+            import xarray as xr
+        except ImportError as error:
+            raise ImportError("to_datatree needs xarray: pip install 'disaggregate[arviz]'") from error
+        variables: dict = {"delta2": (("chain", "draw"), self.delta2)}
+        if self.is_sparse:
+            variables["n_active"] = (("chain", "draw"), self.n_active)
+        constants = [part.constant for part in self.parts if part.constant is not None]
+        if constants:
+            variables["intercept"] = (("chain", "draw"), self._in_order(constants))
+        if X is not None:
+            probability = ndtr(self.scores(np.asarray(X, dtype=np.float64))).reshape(*self.shape, -1)
+            variables["probability"] = (("chain", "draw", "individual"), probability)
+        coordinates = {"chain": np.arange(self.shape[0]), "draw": np.arange(self.shape[1])}
+        return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords=coordinates)})
+
+    def _in_order(self, values: list[np.ndarray]) -> np.ndarray:
+        """Weave the parts' values, of shape (n_chains, draws of the part, ...), into one series a chain."""
+        if len(values) == 1:
+            return values[0]
+        woven = np.empty((*self.shape, *values[0].shape[2:]), dtype=values[0].dtype)
+        for place, value in enumerate(values):
+            woven[:, self.part_of_draw == place] = value
+        return woven
+
+
+def weave(parts: list[KernelDraws], rng: np.random.Generator) -> Posterior:
+    """Shuffle the draws of several kernels into one posterior, each kernel's own draws in their order.
+
+    Any stretch of the draws then holds the kernels in about their proportions, so that whatever compares one
+    stretch with another, such as R-hat, sees the posterior and not its parts.
+
+    Parameters
+    ----------
+    parts : list of KernelDraws
+        Draws of each kernel.
+    rng : numpy.random.Generator
+        Shuffles.
+    """
+    part_of_draw = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
+    return Posterior(tuple(parts), rng.permutation(part_of_draw) if len(parts) > 1 else part_of_draw)
+
+
+def share_out(n_draws: int, weights: np.ndarray) -> np.ndarray:
+    """Divide draws by weight, in whole numbers; what is left over goes to the largest remainders.
+
+    Parameters
+    ----------
+    n_draws : int
+        Draws to divide.
+    weights : ndarray
+        Weights that add up to one.
+    """
+    exact = n_draws * np.asarray(weights)
+    shares = np.floor(exact).astype(int)
+    left_over = np.argsort(shares - exact, kind="stable")[: n_draws - shares.sum()]
+    shares[left_over] += 1
+    return shares
