@@ -3,7 +3,8 @@
 The way of the data is the list of folders: ``tables`` (files and dataframes become columns), ``groups``
 (rows sorted by group, and what is known of each group), ``basis`` (kernels and their centres), ``sampler``
 (the Markov chains), ``execute`` (where they run), ``posterior`` (what comes out). ``estimator`` puts them
-together; ``plots`` and ``cli`` show the results.
+together, ``choice`` weighs kernels and ``fitting`` runs them; ``images`` makes groups of annotated pictures,
+``experiments`` are those of the paper, ``plots`` and ``cli`` show the results.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from disaggregate import datasets, evidence, plots
+    from disaggregate import datasets, evidence, images, plots
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
     from disaggregate.settings import published_settings
@@ -24,6 +25,7 @@ __all__ = [
     "datasets",
     "evidence",
     "group_target",
+    "images",
     "plots",
     "published_settings",
 ]
@@ -34,6 +36,7 @@ _WHERE = {
     "datasets": ("disaggregate.datasets", None),
     "evidence": ("disaggregate.evidence", None),
     "group_target": ("disaggregate.groups.target", "group_target"),
+    "images": ("disaggregate.images", None),
     "plots": ("disaggregate.plots", None),
     "published_settings": ("disaggregate.settings", "published_settings"),
 }

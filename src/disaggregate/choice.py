@@ -19,7 +19,7 @@ from disaggregate.sampler.streams import Streams
 # A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run.
 _LEAST_WEIGHT = 0.1
 
-# Kernels are compared on at most this many centres: beyond, finding their directions takes longer than a short run.
+# Kernels are compared on at most this many centres; beyond, finding their directions is dearer than a short run.
 _MOST_CENTERS = 1500
 
 

@@ -57,7 +57,7 @@ def make_districts(*, random_state: RandomState = None) -> Bunch:
     >>> data.shares.to_dict()
     {'A': 0.73, 'B': 0.25, 'C': 0.85}
     """
-    rng = _generator(random_state)
+    rng = make_generator(random_state)
     groups = np.repeat(DISTRICTS.index.to_numpy(dtype=str), DISTRICTS["n"])
     seats = zip(DISTRICTS["n"], DISTRICTS["positives"], strict=True)
     y = np.concatenate([rng.permutation(np.arange(n) < k) for n, k in seats]).astype(np.int64)
@@ -117,8 +117,8 @@ def make_hidden_cluster(*, n_groups: int = ALL_GROUPS, random_state: RandomState
     >>> data.X.shape, int((data.shares > 0).sum())
     ((600, 2), 13)
     """
-    n_groups = _positive_int("n_groups", n_groups)
-    rng = _generator(random_state)
+    n_groups = positive_int("n_groups", n_groups)
+    rng = make_generator(random_state)
     n_with_positives = max(1, round(n_groups * POSITIVE_GROUPS / ALL_GROUPS))
     positives = np.zeros(n_groups, dtype=np.int64)
     chosen = rng.choice(n_groups, size=n_with_positives, replace=False)
@@ -187,13 +187,13 @@ def make_population(n: int = 2000, *, n_groups: int = 50, random_state: RandomSt
     >>> list(data.X.columns)
     ['age', 'income', 'education', 'sex', 'employed', 'household_size']
     """
-    n, n_groups = _positive_int("n", n), _positive_int("n_groups", n_groups)
+    n, n_groups = positive_int("n", n), positive_int("n_groups", n_groups)
     if n < n_groups:
         raise ValueError(
             f"make_population needs at least one individual a group, but got n={n} for n_groups={n_groups}. "
             "Raise n or lower n_groups."
         )
-    rng = _generator(random_state)
+    rng = make_generator(random_state)
     groups = _district_of_each(rng, n, n_groups)
     X = _people(rng, groups, n_groups)
     p = _population_probability(X)
@@ -267,7 +267,8 @@ def _logistic(score: FloatArray) -> FloatArray:
     return 0.5 * (1.0 + np.tanh(0.5 * score))
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def make_generator(random_state: RandomState) -> np.random.Generator:
+    """Return a generator, whichever way the seed was given."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
     if random_state is None or isinstance(random_state, np.random.Generator):
@@ -280,7 +281,8 @@ def _generator(random_state: RandomState) -> np.random.Generator:
     )
 
 
-def _positive_int(name: str, value: int) -> int:
+def positive_int(name: str, value: int) -> int:
+    """Return a size that was asked for, or say what is wrong with it."""
     if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
         return int(value)
     raise ValueError(f"{name} must be a positive integer, but got {value!r}. Pass, for instance, {name}=100.")
