@@ -6,10 +6,10 @@ import argparse
 import sys
 from importlib.metadata import version
 
-from disaggregate.cli import demo
+from disaggregate.cli import demo, reproduce
 from disaggregate.cli.errors import CommandError
 
-COMMANDS = (demo,)
+COMMANDS = (demo, reproduce)
 USER_MISTAKE = 2
 INTERRUPTED = 130
 
