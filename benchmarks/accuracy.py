@@ -1,12 +1,21 @@
-"""How well individuals are told apart when only group shares are known: ours and two rivals, on the same splits.
+"""How well individuals are told apart when only group statistics are known: ours and rivals, on the same splits.
 
-Features are standardised, groups of 32 or 64 are made at random inside the training fold, and nothing but their
-shares is seen; accuracy and AUC are those on the fold left out. ``disaggregate`` runs with its defaults. Run
+Four suites:
 
-    python -m benchmarks.accuracy --data ../shared/data
+- ``marks``: vote, heart and australian in groups of 32 and 64, and digits in groups of 32; ours with its defaults
+  beside mean map and alternating kernel ridge
+- ``uci``: eight data sets in groups of 2 to 64, beside every rival
+- ``bags``: the two bags of Quadrianto et al. (2008), beside the numbers that they published
+- ``words``: caption words in Robomedia's photographs
 
-It takes about two hours on two cores. Every fold is written to ``benchmarks/results/accuracy.csv`` as soon as it
-is done, folds already there are not run again, and the table goes to ``benchmarks/results/accuracy.md``.
+Features are standardised, groups are made inside the training fold, nothing but group statistics is seen in
+fitting and tuning, and judgement is on the fold left out. Run
+
+    python -m benchmarks.accuracy --data FOLDER [--suite marks] [--seeds 5] [--method NAME] [--quick]
+
+Everything takes many hours; every fit is written to ``benchmarks/results/accuracy.csv`` as soon as it is done,
+what is there is not run again, and the tables of what there is go to ``accuracy.md`` beside it with a chart.
+CCES New York, whose districts have respondents for a sample, is in ``benchmarks/cces.py``.
 """
 
 from __future__ import annotations
@@ -16,84 +25,94 @@ import csv
 import time
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
-from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
-from benchmarks.rivals.alternating_ridge import AlternatingRidge
-from benchmarks.rivals.mean_map import MeanMap
+from benchmarks.accuracy_report import write_report
+from benchmarks.judge import judge
+from benchmarks.rivals.missing import RivalMissing
+from benchmarks.rivals.registry import CEILING, RIVALS
+from benchmarks.tasks import Split
+from benchmarks.tasks.random_groups import UCI, random_groups
+from benchmarks.tasks.two_bags import PUBLISHED_NAME, two_bags
+from benchmarks.tasks.words import words
 from disaggregate import GroupStatsClassifier
 
-RESULTS = Path(__file__).parent / "results"
-COLUMNS = ["task", "size", "seed", "fold", "method", "accuracy", "auc", "seconds", "rhat", "kernel"]
-TASKS = [(name, size) for name in ("vote", "heart_statlog", "australian") for size in (32, 64)] + [("digits", 32)]
+RESULTS = Path(__file__).parent / "results" / "accuracy.csv"
+COLUMNS = [
+    *("task", "size", "seed", "fold", "method", "accuracy", "auc", "log_loss", "calibration"),
+    *("seconds", "rhat", "kernel"),
+]
+MARKS = [(name, size) for name in UCI[:3] for size in (32, 64)] + [("digits", 32)]
+SIZES = (64, 32, 16, 8, 4, 2)
+QUICK = {"n_draws": 50, "n_burn": 50, "n_chains": 2}
 
 
 class Ours:
     """The classifier with its defaults."""
 
     name = "disaggregate"
+    settings: dict[str, int] = {}  # noqa: RUF012 -- changed once, by --quick
 
     def fit(self, X: np.ndarray, shares: pd.Series, groups: np.ndarray) -> Ours:
         """Fit, whatever the verdict; the table shows the worst R-hat."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model_ = GroupStatsClassifier(random_state=0).fit(X, shares, groups=groups)
+            self.model_ = GroupStatsClassifier(random_state=0, **self.settings).fit(X, shares, groups=groups)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:
         """Positive for the positive class."""
-        return ndtri(np.clip(self.model_.predict_proba(X)[:, 1], 1e-12, 1.0 - 1e-12))
+        return ndtri(np.clip(self.probability(X), 1e-12, 1.0 - 1e-12))
+
+    def probability(self, X: np.ndarray) -> np.ndarray:
+        """Probability of the positive class."""
+        return self.model_.predict_proba(X)[:, 1]
 
 
-METHODS = (Ours, MeanMap, AlternatingRidge)
+METHODS = {method.name: method for method in (Ours, *RIVALS)}
+FIRST_RIVALS = ("mean map", "alternating kernel ridge")
 
 
-def load(name: str, data: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Features and 0/1 labels of a task."""
-    if name == "digits":
-        X, digit = load_digits(return_X_y=True)
-        return X, (digit >= 5).astype(int)
-    path = data / "uci" / f"{name}.tsv.gz"
-    if not path.exists():
-        raise SystemExit(f"{path} is missing: give the folder that holds uci/ with --data.")
-    table = pd.read_csv(path, sep="\t")
-    y = table.pop("target").to_numpy()
-    return table.to_numpy(dtype=float), (y == y.max()).astype(int)
+def suite_splits(suite: str, data: Path, n_seeds: int) -> Iterator[Split]:
+    """All splits of a suite, seed after seed, so that an early stop leaves every task with some."""
+    for seed in range(n_seeds):
+        if suite == "marks":
+            yield from chain.from_iterable(random_groups(name, size, seed, data) for name, size in MARKS)
+        elif suite == "uci":
+            yield from chain.from_iterable(random_groups(name, size, seed, data) for size in SIZES for name in UCI)
+        elif suite == "bags":
+            yield from chain.from_iterable(two_bags(name, seed, data) for name in PUBLISHED_NAME)
+        elif seed == 0:
+            yield from words(data)
 
 
-def splits(
-    X: np.ndarray, y: np.ndarray, size: int, seed: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Five folds; in each, training rows with their groups, and the rows left out with their labels."""
-    rng = np.random.default_rng(seed)
-    for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, y):
-        scaler = StandardScaler().fit(X[train])
-        shuffled = rng.permutation(train)
-        groups = np.arange(len(train)) // size
-        yield scaler.transform(X[shuffled]), y[shuffled], groups, scaler.transform(X[test]), y[test]
+def methods_of(suite: str, wanted: list[str] | None) -> list[str]:
+    """Names of the methods that a suite is run with."""
+    names = [Ours.name, *FIRST_RIVALS] if suite == "marks" else list(METHODS)
+    return [name for name in names if not wanted or name in wanted]
 
 
-def run_fold(method: type, fold: tuple[np.ndarray, ...]) -> dict[str, object]:
-    """Fit one method on one fold and judge it."""
-    X, y, groups, X_test, y_test = fold
-    shares = pd.Series(y).groupby(groups).mean()
+def run_split(name: str, split: Split) -> dict[str, object]:
+    """Fit one method on one split and judge it."""
+    method = METHODS[name]()
     started = time.perf_counter()
-    fitted = method().fit(X, shares, groups)
+    if METHODS[name] is CEILING:
+        method.fit(split.X, split.shares, split.groups, labels=split.labels)
+    else:
+        known = split.evidence if split.evidence and name == Ours.name else split.shares
+        method.fit(split.X, known, split.groups)
     seconds = time.perf_counter() - started
-    score = fitted.decision_function(X_test)
-    model = getattr(fitted, "model_", None)
+    scores = judge(split.y_test, method.decision_function(split.X_test), method.probability(split.X_test))
+    model = method.model_ if name == Ours.name else None
     return {
-        "method": method.name,
-        "accuracy": round(accuracy_score(y_test, score > 0.0), 6),
-        "auc": round(roc_auc_score(y_test, score), 6),
+        **{key: round(value, 5) for key, value in scores.items()},
         "seconds": round(seconds, 1),
         "rhat": round(model.diagnostics_.worst_rhat, 4) if model else "",
         "kernel": _kernels(model) if model else "",
@@ -108,67 +127,61 @@ def _kernels(model: GroupStatsClassifier) -> str:
     )
 
 
-def run(data: Path, tasks: list[tuple[str, int]], n_seeds: int, path: Path) -> None:
-    """Run what is not yet in the file."""
+def run(splits: Iterator[Split], methods: list[str], path: Path) -> dict[str, str]:
+    """Run what is not yet in the file; return the methods that could not run, and why."""
     done = set()
     if path.exists():
         table = pd.read_csv(path)
         done = set(zip(table.task, table["size"], table.seed, table.fold, table.method, strict=True))
     else:
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    for seed in range(n_seeds):
-        for name, size in tasks:
-            X, y = load(name, data)
-            for place, fold in enumerate(splits(X, y, size, seed)):
-                for method in METHODS:
-                    if (name, size, seed, place, method.name) in done:
-                        continue
-                    row = {"task": name, "size": size, "seed": seed, "fold": place, **run_fold(method, fold)}
-                    with path.open("a", encoding="utf-8", newline="") as file:
-                        csv.DictWriter(file, COLUMNS).writerow(row)
-                    print(*row.values(), flush=True)
-
-
-def table_of(path: Path) -> str:
-    """Means over folds and seeds; spreads are over seeds."""
-    results = pd.read_csv(path)
-    lines = [
-        "# Accuracy",
-        "",
-        "Made by `python -m benchmarks.accuracy`: five folds, groups made at random inside the training fold, all",
-        "methods on the same splits, no labels used for tuning. Means over folds and seeds; ± is the standard",
-        "deviation over seeds.",
-        "",
-        "| task | groups of | seeds | method | accuracy | AUC | seconds a fit, median | worst R-hat, median |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for (task, size), cell in results.groupby(["task", "size"], sort=False):
-        for method in METHODS:
-            rows = cell[cell.method == method.name]
-            by_seed = rows.groupby("seed")[["accuracy", "auc"]].mean()
-            shown = [f"{by_seed[c].mean():.3f} ± {by_seed[c].std(ddof=1):.3f}" for c in ("accuracy", "auc")]
-            rhat = f"{rows.rhat.median():.3f}" if method is Ours else "-"
-            lines.append(
-                f"| {task} | {size} | {len(by_seed)} | {method.name} | {shown[0]} | {shown[1]} "
-                f"| {rows.seconds.median():.1f} | {rhat} |"
-            )
-    return "\n".join([*lines, ""])
+    missing: dict[str, str] = {}
+    for split in splits:
+        for name in methods:
+            if (*split.key, name) in done or name in missing:
+                continue
+            try:
+                result = run_split(name, split)
+            except RivalMissing as reason:
+                missing[name] = str(reason)
+                print(f"skipped: {name}: {reason}", flush=True)
+                continue
+            row = {**dict(zip(COLUMNS[:5], (*split.key, name), strict=True)), **result}
+            with path.open("a", encoding="utf-8", newline="") as file:
+                csv.DictWriter(file, COLUMNS).writerow(row)
+            print(*row.values(), flush=True)
+    return missing
 
 
 def main() -> None:
-    """Run the benchmark and write its table."""
+    """Run suites and write their tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("data"), help="folder that holds uci/")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder that holds uci/ and robomedia/")
+    suites = ("marks", "uci", "bags", "words")
+    parser.add_argument("--suite", action="append", choices=suites, help="run only this one; may be repeated")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--task", action="append", help="run only this task; may be given several times")
-    parser.add_argument("--output", type=Path, default=RESULTS / "accuracy.csv")
+    parser.add_argument("--task", action="append", help="only this data set; may be repeated")
+    parser.add_argument("--size", type=int, action="append", help="only this size of groups; may be repeated")
+    parser.add_argument("--method", action="append", choices=list(METHODS), help="only this one; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="short chains and one fold of each: does it run?")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--report-only", action="store_true", help="only write the tables of what there is")
     arguments = parser.parse_args()
-    tasks = [(name, size) for name, size in TASKS if not arguments.task or name in arguments.task]
-    run(arguments.data, tasks, arguments.seeds, arguments.output)
-    text = table_of(arguments.output)
-    print(text)
-    arguments.output.with_suffix(".md").write_text(text, encoding="utf-8")
+    missing: dict[str, str] = {}
+    if arguments.quick:
+        Ours.settings = QUICK
+    for suite in [] if arguments.report_only else arguments.suite or suites:
+        splits = (
+            split
+            for split in suite_splits(suite, arguments.data, 1 if arguments.quick else arguments.seeds)
+            if (not arguments.task or split.task in arguments.task)
+            and (not arguments.size or split.size in arguments.size)
+            and (not arguments.quick or split.fold == 0)
+        )
+        with threadpool_limits(1):  # small products on many threads wait for each other, 10 to 40 times as long
+            missing |= run(splits, methods_of(suite, arguments.method), arguments.output)
+    write_report(arguments.output, arguments.data, [Ours.name, *(rival.name for rival in RIVALS)], missing)
 
 
 if __name__ == "__main__":

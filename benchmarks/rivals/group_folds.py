@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+Decide = Callable[[np.ndarray], np.ndarray]
+Fit = Callable[[Any, np.ndarray, pd.Series, np.ndarray], Decide]
+
 
 def best_setting(
-    settings: Sequence[Any],
-    fit: Callable[[Any, np.ndarray, pd.Series, np.ndarray], Callable[[np.ndarray], np.ndarray]],
-    X: np.ndarray,
-    shares: pd.Series,
-    groups: np.ndarray,
-    n_folds: int = 5,
+    settings: Sequence[Any], fit: Fit, X: np.ndarray, shares: pd.Series, groups: np.ndarray, n_folds: int = 5
 ) -> Any:
     """Return the setting whose fits have the least absolute error in left-out shares.
 
@@ -30,16 +28,34 @@ def best_setting(
     n_folds : int, default=5
         Folds over groups.
     """
-    names = shares.index.to_numpy()
-    n_folds = min(n_folds, len(names))
-    fold_of = dict(zip(names, np.arange(len(names)) % n_folds, strict=True))
-    fold = np.array([fold_of[group] for group in groups])
-    errors = np.zeros(len(settings))
-    for place, setting in enumerate(settings):
-        for held_out in range(n_folds):
-            inside = fold != held_out
-            kept = shares[[name for name in names if fold_of[name] != held_out]]
-            decide = fit(setting, X[inside], kept, groups[inside])
-            positive = pd.Series(decide(X[~inside]) > 0.0).groupby(groups[~inside]).mean()
-            errors[place] += np.abs(positive - shares[positive.index]).sum()
+    errors = []
+    for setting in settings:
+        score = left_out_scores(setting, fit, X, shares, groups, n_folds)
+        positive = pd.Series(score > 0.0).groupby(groups).mean()
+        errors.append(np.abs(positive - shares[positive.index]).sum())
     return settings[int(np.argmin(errors))]
+
+
+def left_out_scores(
+    setting: Any, fit: Fit, X: np.ndarray, shares: pd.Series, groups: np.ndarray, n_folds: int = 5
+) -> np.ndarray:
+    """Score each row by a fit without its group, or of two groups without the row; parameters as above."""
+    fold = _folds(shares, groups, n_folds)
+    score = np.empty(len(X))
+    for held_out in np.unique(fold):
+        inside = fold != held_out
+        kept = shares[shares.index.isin(groups[inside])]
+        score[~inside] = fit(setting, X[inside], kept, groups[inside])(X[~inside])
+    return score
+
+
+def _folds(shares: pd.Series, groups: np.ndarray, n_folds: int) -> np.ndarray:
+    """Deal out the groups.
+
+    Of two groups neither tells anything without the other: then their members are dealt out, and each part of a
+    group is taken to have its share.
+    """
+    if len(shares) > 2:
+        fold_of = pd.Series(np.arange(len(shares)) % n_folds, index=shares.index)
+        return fold_of[groups].to_numpy()
+    return pd.Series(groups).groupby(groups).cumcount().to_numpy() % n_folds

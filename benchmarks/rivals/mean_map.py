@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 
-from benchmarks.rivals.group_folds import best_setting
+from benchmarks.rivals.group_folds import Decide
+from benchmarks.rivals.tuned import TunedRival
 
-PENALTIES = 10.0 ** np.arange(-5, 3)
-
-
-class MeanMap:
-    """Linear mean map with the penalty tuned on group error."""
-
-    name = "mean map"
-
-    def fit(self, X: np.ndarray, shares: pd.Series, groups: np.ndarray) -> MeanMap:
-        """Choose the penalty and fit."""
-        self.penalty_ = best_setting(list(PENALTIES), fit_mean_map, X, shares, groups)
-        self._decide = fit_mean_map(self.penalty_, X, shares, groups)
-        return self
-
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Positive for the positive class."""
-        return self._decide(X)
+PENALTIES = tuple(10.0 ** np.arange(-5, 3))
 
 
-def fit_mean_map(
-    penalty: float, X: np.ndarray, shares: pd.Series, groups: np.ndarray
-) -> Callable[[np.ndarray], np.ndarray]:
+def fit_mean_map(penalty: float, X: np.ndarray, shares: pd.Series, groups: np.ndarray) -> Decide:
     """Fit with one penalty."""
     features = np.column_stack([X, np.ones(len(X))])
     table = pd.DataFrame(features).groupby(groups)
@@ -50,3 +31,11 @@ def fit_mean_map(
 
     theta = minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B").x
     return lambda new: np.column_stack([new, np.ones(len(new))]) @ theta
+
+
+class MeanMap(TunedRival):
+    """Linear mean map with the penalty tuned on group error."""
+
+    name = "mean map"
+    settings = PENALTIES
+    fit_one = staticmethod(fit_mean_map)

@@ -1,0 +1,79 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.accuracy_report import write_report
+
+ORDER = ["disaggregate", "mean map", "supervised oracle (sees labels)"]
+
+
+def rows(task, size, method, accuracy):
+    return [
+        {
+            "task": task,
+            "size": size,
+            "seed": 0,
+            "fold": fold,
+            "method": method,
+            "accuracy": value,
+            "auc": value,
+            "log_loss": 1.0 - value,
+            "calibration": 0.1,
+            "seconds": 1.0,
+            "kernel": "",
+            "rhat": 1.01 if method == ORDER[0] else np.nan,
+        }
+        for fold, value in enumerate(accuracy)
+    ]
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Write a report of these rows and return its text."""
+
+    def write(*parts, missing=None):
+        path = tmp_path / "accuracy.csv"
+        pd.DataFrame([row for part in parts for row in part]).to_csv(path, index=False)
+        write_report(path, tmp_path, ORDER, missing or {})
+        return path.with_suffix(".md").read_text(encoding="utf-8")
+
+    return write
+
+
+def test_the_best_that_sees_no_labels_is_bold(report):
+    text = report(
+        rows("vote", 8, ORDER[0], [0.8, 0.9]),
+        rows("vote", 8, ORDER[1], [0.7, 0.8]),
+        rows("vote", 8, ORDER[2], [0.95, 0.97]),
+    )
+    assert "| 8 | disaggregate | **0.850** ± 0.050 | **0.850** ± 0.050 |" in text
+    assert "| 8 | mean map | 0.750 ± 0.050 |" in text
+    assert "| 8 | supervised oracle (sees labels) | 0.960 ± 0.010 |" in text
+    assert "| 8 | 1 | 1 | 1 | 1 | 1 |" in text
+
+
+def test_a_loss_is_told(report):
+    text = report(rows("vote", 8, ORDER[0], [0.6, 0.6]), rows("vote", 8, ORDER[1], [0.9, 0.9]))
+    assert "| 8 | mean map | **0.900** ± 0.000 |" in text
+    assert "| 8 | 1 | 0 | 0 | 0 | 0 |" in text
+
+
+def test_near_the_first_is_counted_apart(report):
+    text = report(rows("vote", 8, ORDER[0], [0.7, 0.8]), rows("vote", 8, ORDER[1], [0.72, 0.82]))
+    assert "| 8 | 1 | 0 | 1 | 0 | 1 |" in text
+
+
+def test_published_numbers_stand_beside_two_bags(report, tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "quadrianto_icml2008_table3.csv").write_text(
+        "dataset,MM_err,MM_se,KDE_err,KDE_se,DS_err,DS_se,MCMC_err,MCMC_se,majority_err\n"
+        "pima,27.5,3.0,34.8,0.6,34.4,1.7,23.8,1.8,34.8\n",
+        encoding="utf-8",
+    )
+    text = report(rows("two bags, pima", 0, ORDER[0], [0.7, 0.8]))
+    assert "| pima | 25.0 ± 5.0 | 27.5 ± 3.0 | 34.8 ± 0.6 | 34.4 ± 1.7 | 23.8 ± 1.8 |" in text
+
+
+def test_what_was_not_run_is_named_with_the_reason(report):
+    text = report(rows("vote", 8, ORDER[0], [0.7]), missing={"llp-learn": "It needs an environment of its own."})
+    assert "Not run: llp-learn. It needs an environment of its own." in text
