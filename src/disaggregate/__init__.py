@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from disaggregate import datasets, evidence, images, plots
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
+    from disaggregate.saving import load_model as load
     from disaggregate.settings import published_settings
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "evidence",
     "group_target",
     "images",
+    "load",
     "plots",
     "published_settings",
 ]
@@ -37,6 +39,7 @@ _WHERE = {
     "evidence": ("disaggregate.evidence", None),
     "group_target": ("disaggregate.groups.target", "group_target"),
     "images": ("disaggregate.images", None),
+    "load": ("disaggregate.saving", "load_model"),
     "plots": ("disaggregate.plots", None),
     "published_settings": ("disaggregate.settings", "published_settings"),
 }

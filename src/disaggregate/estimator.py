@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -263,6 +264,22 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("sample_weight weighs labelled rows, but y speaks of groups; leave it out.")
         _, data = self._read_target(X, y, groups, len(features))
         return float(np.mean(group_log_scores(posterior, features, data)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file, which :func:`disaggregate.load` reads.
+
+        The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
+        training individual, so treat it as you treat those.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to, usually ``*.dgz``; an existing file is replaced once the new one is complete.
+        """
+        from disaggregate.saving import save_model
+
+        check_is_fitted(self)
+        save_model(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

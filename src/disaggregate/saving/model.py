@@ -1,0 +1,118 @@
+"""A fitted classifier in a file, and back."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+from importlib.metadata import version
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disaggregate.basis.columns import Basis
+from disaggregate.basis.kernels import Kernel
+from disaggregate.choice import KernelScore
+from disaggregate.fitting import Fitted
+from disaggregate.groups import GroupedData
+from disaggregate.groups import evidence as evidence_kinds
+from disaggregate.posterior.diagnostics import Diagnostics
+from disaggregate.posterior.draws import KernelDraws
+from disaggregate.posterior.ladder import LadderReport
+from disaggregate.posterior.log_evidence import LogEvidence
+from disaggregate.posterior.mixture import Posterior
+from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
+from disaggregate.saving.tree import Reader, Unsavable, Writer
+
+_KINDS_OF_EVIDENCE = [getattr(evidence_kinds, name) for name in evidence_kinds.__all__ if name != "Evidence"]
+CLASSES: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(Basis, Diagnostics, Fitted, GroupedData, Kernel, KernelDraws, KernelScore, LadderReport, LogEvidence),
+        *(Posterior, *_KINDS_OF_EVIDENCE),
+    )
+}
+_FITTED = ("classes_", "n_features_in_", "feature_names_in_", "label_proba_", "diagnostics_", "_fitted", "_data")
+
+
+def save_model(model: Any, path: Any) -> None:
+    """Write a fitted classifier to a file.
+
+    Parameters
+    ----------
+    model : GroupStatsClassifier
+        Fitted.
+    path : str or Path
+        Where to; an existing file is replaced once the new one is complete.
+    """
+    writer = Writer(CLASSES)
+    try:
+        document = {
+            "parameters": writer.write(_parameters(model)),
+            "fitted": {name: writer.write(getattr(model, name)) for name in _FITTED if hasattr(model, name)},
+            "versions": _versions(),
+        }
+    except Unsavable as error:
+        raise ValueError(f"this model cannot be saved: {error}") from error
+    write_archive(Path(path), document, writer.arrays)
+
+
+def load_model(path: Any) -> Any:
+    """Read a classifier from a file; nothing in the file is run.
+
+    Parameters
+    ----------
+    path : str or Path
+        What :meth:`GroupStatsClassifier.save` wrote.
+
+    Returns
+    -------
+    GroupStatsClassifier
+        Fitted, as it was saved.
+    """
+    from disaggregate.estimator import GroupStatsClassifier
+
+    document, arrays = read_archive(Path(path))
+    reader = Reader(CLASSES, arrays)
+    parameters, fitted = reader.read(document.get("parameters")), document.get("fitted")
+    known = set(inspect.signature(GroupStatsClassifier).parameters)
+    if not isinstance(parameters, dict) or not isinstance(fitted, dict) or not set(parameters) <= known:
+        raise ArchiveError(f"{path} does not describe a classifier of this version.")
+    model = GroupStatsClassifier(**parameters)
+    for name in _FITTED:
+        if name in fitted:
+            setattr(model, name, reader.read(fitted[name]))
+    if not isinstance(getattr(model, "_fitted", None), Fitted) or not isinstance(
+        model._fitted.posterior, Posterior
+    ):
+        raise ArchiveError(f"{path} does not hold a fitted classifier.")
+    model.posterior_ = model._fitted.posterior
+    _try_out(model, path)
+    return model
+
+
+def _try_out(model: Any, path: Any) -> None:
+    """Predict somebody, so that parts that do not fit together are noticed now and not later."""
+    try:
+        probability = model.posterior_.scores(np.zeros((1, model.n_features_in_)))
+        fits = probability.shape == (np.prod(model.posterior_.shape), 1) and len(model.classes_) == 2
+    except Exception as error:
+        raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error
+    if not fits:
+        raise ArchiveError(f"{path} is damaged: its parts do not fit together.")
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """Parameters that a file can hold: executors belong to the machine, generators to the moment."""
+    parameters = model.get_params(deep=False) | {"executor": None}
+    if not isinstance(parameters["random_state"], (Integral, type(None))):
+        parameters["random_state"] = None
+    if hasattr(parameters["confidence"], "items"):
+        parameters["confidence"] = dict(parameters["confidence"].items())
+    return parameters
+
+
+def _versions() -> dict[str, str]:
+    packages = ("disaggregate", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version()} | {name: version(name) for name in packages}

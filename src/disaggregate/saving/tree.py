@@ -1,0 +1,133 @@
+"""Objects as plain data and back: numbers, texts, collections, arrays, and a closed list of our own classes."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from disaggregate.saving.archive import ArchiveError
+
+_DEEPEST = 50
+
+
+class Unsavable(TypeError):
+    """Something that has no form as plain data; the message says what to do."""
+
+
+class Writer:
+    """Turn objects into plain data, and collect the arrays on the way.
+
+    Parameters
+    ----------
+    classes : mapping from str to class
+        The dataclasses that may occur, by the name that stands for them in the file.
+    """
+
+    def __init__(self, classes: Mapping[str, type]) -> None:
+        self._name_of = {kind: name for name, kind in classes.items()}
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def write(self, value: Any) -> Any:
+        """Return the plain form of a value."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, (bool, int, str)):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"$float": str(value)}
+        if isinstance(value, (list, tuple)):
+            return {"$tuple" if isinstance(value, tuple) else "$list": [self.write(item) for item in value]}
+        if isinstance(value, dict):
+            return {"$dict": [[self.write(key), self.write(item)] for key, item in value.items()]}
+        return self._write_object(value)
+
+    def _write_object(self, value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return self._write_array(value)
+        if isinstance(value, csr_array):
+            parts = {name: self._write_array(getattr(value, name)) for name in ("data", "indices", "indptr")}
+            return {"$csr": {**parts, "shape": list(value.shape)}}
+        if type(value) in self._name_of:
+            fields = {field.name: self.write(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return {"$class": self._name_of[type(value)], "fields": fields}
+        if callable(value):
+            raise Unsavable(
+                f"{value!r} is code, and files hold none. Use a kernel by its name (such as kernel='rbf'), or "
+                "keep the model in memory."
+            )
+        raise Unsavable(
+            f"{value!r} of type {type(value).__name__} cannot be saved. Group ids must be numbers or texts."
+        )
+
+    def _write_array(self, array: np.ndarray) -> Any:
+        if array.dtype.kind in "OUS":
+            return {"$texts": [self.write(item) for item in array.tolist()]}
+        name = str(len(self.arrays))
+        self.arrays[name] = array
+        return {"$array": name}
+
+
+class Reader:
+    """Turn plain data into objects.
+
+    Parameters
+    ----------
+    classes : mapping from str to class
+        The only classes that are ever made.
+    arrays : mapping from str to ndarray
+        The arrays of the file.
+    """
+
+    def __init__(self, classes: Mapping[str, type], arrays: Mapping[str, np.ndarray]) -> None:
+        self._classes = classes
+        self._arrays = arrays
+
+    def read(self, data: Any, depth: int = 0) -> Any:
+        """Return the object of a plain form, or raise ArchiveError."""
+        if depth > _DEEPEST:
+            raise ArchiveError("the file is damaged: its description has no end.")
+        if data is None or isinstance(data, (bool, int, float, str)):
+            return data
+        if not isinstance(data, dict) or not data:
+            raise ArchiveError(f"the file is damaged: {type(data).__name__} where an object was expected.")
+        try:
+            return self._read_object(data, depth + 1)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            if isinstance(error, ArchiveError):
+                raise
+            raise ArchiveError(f"the file is damaged: {error}.") from error
+
+    def _read_object(self, data: dict[str, Any], depth: int) -> Any:
+        kind, content = next(iter(data.items()))
+        if kind == "$float":
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
+        if kind in ("$list", "$tuple"):
+            items = [self.read(item, depth) for item in content]
+            return items if kind == "$list" else tuple(items)
+        if kind == "$dict":
+            return {self.read(key, depth): self.read(item, depth) for key, item in content}
+        if kind == "$array":
+            return self._arrays[content]
+        if kind == "$texts":
+            texts = np.empty(len(content), dtype=object)
+            texts[:] = [self.read(item, depth) for item in content]
+            return texts
+        if kind == "$csr":
+            parts = tuple(self.read(content[name], depth) for name in ("data", "indices", "indptr"))
+            matrix = csr_array(parts, shape=tuple(content["shape"]))
+            matrix.check_format(full_check=True)
+            return matrix
+        return self._read_class(data, depth)
+
+    def _read_class(self, data: dict[str, Any], depth: int) -> Any:
+        if set(data) != {"$class", "fields"} or data["$class"] not in self._classes:
+            raise ArchiveError(
+                f"the file holds {data.get('$class', list(data))!r}, which this version does not know."
+            )
+        kind = self._classes[data["$class"]]
+        return kind(**{name: self.read(item, depth) for name, item in data["fields"].items()})
