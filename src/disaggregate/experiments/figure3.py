@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 PAPER = {"multiple instance": 0.885, "fractions": 0.922}
 FRESH_GROUPS = 1000
 # A Gaussian kernel of width 1, the same for both kinds of evidence.
-MODEL: dict[str, Any] = {"kernel": "rbf", "gamma": 0.5, "intercept": False, "confidence": 1000.0}
+MODEL: dict[str, Any] = {"kernel": "rbf", "gamma": 0.5, "confidence": 1000.0}
 
 TEXT = """\
 75 groups of 8, of which 13 hold between one and six positives: a tight cluster in the middle of a wide
 background. The best possible score, which knows both densities, has an AUC of exactly {bayes:.3f} in the
 population and {empirical} on the training individuals of these {n_sets} data sets. *Multiple instance* sees
 only which groups hold any positive (the system of 2004); *fractions* sees their shares, with a confidence
-of 1,000. Both have the same Gaussian kernel of width 1, dense weights and no intercept. AUC is that of
+of 1,000. Both have the same Gaussian kernel of width 1, dense weights and an intercept. AUC is that of
 `predict_proba`: on the training individuals, as in the paper, and on 8,000 fresh ones. ± is the standard
 deviation over data sets.
 

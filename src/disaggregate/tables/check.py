@@ -1,0 +1,39 @@
+"""The check step: everything about the two tables that their owner should know, at once."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from disaggregate.tables.check_features import feature_problems
+from disaggregate.tables.check_groups import group_problems
+from disaggregate.tables.check_reports import report_problems
+from disaggregate.tables.check_weights import weight_problems
+from disaggregate.tables.problem import Problem
+from disaggregate.tables.roles import Roles
+
+__all__ = ["Problem", "check_tables"]
+
+_ORDER = ("error", "warning", "advice")
+
+
+def check_tables(
+    people: pd.DataFrame, results: pd.DataFrame, roles: Roles, sampled: bool = False
+) -> list[Problem]:
+    """List every problem of the tables, errors first.
+
+    Parameters
+    ----------
+    people, results : DataFrame
+        One row an individual; one row a group.
+    roles : Roles
+        Which column is what.
+    sampled : bool, default=False
+        Whether the people are a random sample of the group that the results speak of.
+    """
+    problems = [
+        *group_problems(people, results, roles),
+        *report_problems(people, results, roles, sampled),
+        *weight_problems(people, roles),
+        *feature_problems(people, roles),
+    ]
+    return sorted(problems, key=lambda problem: _ORDER.index(problem.level))

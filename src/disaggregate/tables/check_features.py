@@ -1,0 +1,142 @@
+"""Checks of the features: each should tell individuals apart, and do nothing but that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import Kind, kind_of, levels_of, numbers_of, text_of
+from disaggregate.tables.problem import Level, Problem, column_of
+from disaggregate.tables.roles import OF_RESULTS, Roles
+from disaggregate.tables.words import plural
+
+Finding = tuple[Level, str]
+
+_MANY_LEVELS = 50
+_NEARLY_ALL = 0.95
+_ENOUGH_ROWS = 10  # below, every column has nearly as many values as rows
+_LONG_NUMBER = 10**7
+_ID_NAME = re.compile(r"(?i:(?:^|[^a-z])(?:id|uid|uuid|key|index|serial|nr|no)(?:[^a-z]|$))|[a-z]I[Dd]$")
+_LIKE_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}.*")
+
+
+def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield what is wrong with the features, or may be.
+
+    Parameters
+    ----------
+    people : DataFrame
+        One row an individual.
+    roles : Roles
+        Which column is what.
+    """
+    for name in roles.features:
+        for level, message in _findings(people[name], people[roles.group]):
+            yield Problem(level, column_of("people", name), message)
+    for role in OF_RESULTS:
+        for name in roles.names(role):
+            if name in people and name not in (*roles.features, *roles.ignore):
+                yield Problem(
+                    "advice",
+                    column_of("people", name),
+                    f"is no feature, as its name is that of the {role} in results; name the features to have it.",
+                )
+
+
+def _findings(column: pd.Series, groups: pd.Series) -> Iterator[Finding]:
+    try:
+        kind = kind_of(column)
+        values = _comparable(column, kind)
+    except TableError as error:
+        yield "error", str(error)
+        return
+    n_infinite = int(np.isinf(values.to_numpy()).sum()) if kind == "number" else 0
+    if n_infinite:
+        yield "error", f"{plural(n_infinite, 'value')} infinite; leave the field empty where nothing is known."
+    n_values = values.nunique()
+    if n_values + values.hasnans <= 1:
+        yield "warning", _constant(values, kind)
+        return
+    if values.hasnans:
+        yield "advice", _missing(values, kind)
+    if _is_constant_within(values, groups):
+        yield (
+            "warning",
+            "is constant within every group: it tells groups apart, but nothing about individuals inside one.",
+        )
+    if _is_id(values, kind, n_values):
+        yield (
+            "warning",
+            f"seems to be an id: {n_values} values in {len(values)} rows. Nothing can be learnt from the names of "
+            "people; ignore it.",
+        )
+    elif kind == "category":
+        yield from _category_findings(values, n_values)
+
+
+def _comparable(column: pd.Series, kind: Kind) -> pd.Series:
+    if kind == "category":
+        return pd.Series(levels_of(column), name=column.name, dtype=object)
+    if kind == "number":
+        return pd.Series(numbers_of(column), name=column.name)
+    return column
+
+
+def _constant(values: pd.Series, kind: Kind) -> str:
+    if values.hasnans:
+        return "holds no values: it tells nobody apart; ignore it."
+    what = "has one level" if kind == "category" else "is constant"
+    return f"{what}, {text_of(values.iloc[0])}: it tells nobody apart; ignore it."
+
+
+def _missing(values: pd.Series, kind: Kind) -> str:
+    n_missing = int(values.isna().sum())
+    how = "they become a level" if kind == "category" else "they are filled with the median and marked by a column"
+    return f"{n_missing} of {len(values)} values missing ({n_missing / len(values):.1%}); {how} of their own."
+
+
+def _is_constant_within(values: pd.Series, groups: pd.Series) -> bool:
+    codes = pd.Series(pd.factorize(values)[0])
+    by_group = codes.groupby(pd.factorize(groups)[0])
+    return bool(by_group.size().max() > 1 and (by_group.max() == by_group.min()).all())
+
+
+def _is_id(values: pd.Series, kind: Kind, n_values: int) -> bool:
+    if len(values) < _ENOUGH_ROWS or n_values < _NEARLY_ALL * len(values) or kind == "date":
+        return False
+    return kind == "category" or _are_id_numbers(values.dropna().to_numpy(), str(values.name))
+
+
+def _are_id_numbers(numbers: np.ndarray, name: str) -> bool:
+    """Tell ids from amounts that happen to differ: row numbers, long numbers, or a name that says so."""
+    if not np.isfinite(numbers).all() or (numbers != np.rint(numbers)).any():
+        return False
+    is_dense = numbers.max() - numbers.min() < 2 * len(numbers)
+    return bool(is_dense or numbers.min() >= _LONG_NUMBER or _ID_NAME.search(name))
+
+
+def _category_findings(values: pd.Series, n_levels: int) -> Iterator[Finding]:
+    levels = pd.Series(values.dropna().unique(), dtype=object)
+    if all(_LIKE_DATE.fullmatch(level) for level in levels):
+        yield (
+            "advice",
+            f"looks like dates ({levels.iloc[0]!r}) but is read as a category; write them as 2024-01-31.",
+        )
+        return
+    no_numbers = levels[pd.to_numeric(levels, errors="coerce").isna()]
+    if len(no_numbers) < 0.1 * n_levels:
+        example = f", except for such as {no_numbers.iloc[0]!r}" if len(no_numbers) else ""
+        yield (
+            "advice",
+            f"holds numbers as text{example}, and is read as a category; make it numeric if it is an amount.",
+        )
+    if n_levels > _MANY_LEVELS:
+        yield (
+            "warning",
+            f"has {n_levels} levels, more than {_MANY_LEVELS}; rare ones are pooled. Join levels into fewer, or "
+            "ignore it.",
+        )

@@ -1,0 +1,50 @@
+"""Checks of survey weights and replicate weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import numbers_of
+from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.roles import Roles
+from disaggregate.tables.words import plural
+
+
+def weight_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield what is wrong with the weights: text, missing, infinite or negative values, or nothing but zeros.
+
+    Parameters
+    ----------
+    people : DataFrame
+        One row an individual.
+    roles : Roles
+        Which column is what.
+    """
+    for name in (*roles.names("weight"), *roles.replicates):
+        for complaint in _complaints(people[name]):
+            yield Problem("error", column_of("people", name), complaint)
+
+
+def _complaints(column: pd.Series) -> Iterator[str]:
+    try:
+        weights = numbers_of(column)
+    except TableError as error:
+        yield f"weights must be numbers: {error}"
+        return
+    faults = {
+        "missing": np.isnan(weights),
+        "infinite": np.isinf(weights),
+        "negative": weights < 0.0,
+    }
+    for fault, where in faults.items():
+        if where.any():
+            yield (
+                f"{plural(int(where.sum()), 'weight')} {fault}; expected a number of 0 or more for every person. "
+                "Drop these people, or give 0 to those who count for nothing."
+            )
+    if not (weights > 0.0).any():
+        yield "no weight is above 0; nobody would count."

@@ -1,0 +1,50 @@
+"""Dataframes of either library, pandas or polars, become pandas dataframes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.reports import is_dataframe
+
+
+def pandas_of(frame: Any) -> pd.DataFrame:
+    """Take a pandas dataframe as it is, and copy a polars one without the help of pyarrow.
+
+    Parameters
+    ----------
+    frame : pandas or polars dataframe
+        Any columns; no two may have the same name.
+    """
+    if hasattr(frame, "collect"):
+        raise TableError(f"a {type(frame).__name__} holds no rows yet; pass its .collect().")
+    if not is_dataframe(frame):
+        raise TableError(
+            "a table must be the path of a CSV or Parquet file, or a pandas or polars dataframe, "
+            f"got {type(frame).__name__}."
+        )
+    require_distinct([*frame.columns], "the dataframe")
+    if isinstance(frame, pd.DataFrame):
+        return frame
+    return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
+
+
+def require_distinct(names: list, where: str) -> None:
+    """Check that no two columns have the same name."""
+    repeated = {name: times for name, times in Counter(names).items() if times > 1}
+    if repeated:
+        listed = ", ".join(f"{name!r} ({times} times)" for name, times in repeated.items())
+        raise TableError(f"{where} has columns of the same name: {listed}; rename or drop all but one.")
+
+
+def _pandas_column(column: Any) -> Any:
+    dtype = column.dtype
+    if dtype.is_integer() and column.null_count():
+        return pd.array(column.to_list(), dtype="Int64")
+    is_plain_time = dtype.is_temporal() and getattr(dtype, "time_zone", None) is None
+    if dtype.is_integer() or dtype.is_float() or is_plain_time:
+        return column.to_numpy()
+    return pd.Series(column.to_list(), dtype=object).infer_objects()

@@ -1,0 +1,245 @@
+"""Features of mixed type become a matrix: numbers scaled, categories marked by column, dates counted in days."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from disaggregate.tables.dataframes import pandas_of
+from disaggregate.tables.encoded_columns import (
+    CategoryColumn,
+    EncodedColumn,
+    NumberColumn,
+    column_from_state,
+    column_state,
+    numeric_values,
+)
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import Kind, kind_of, levels_of
+from disaggregate.tables.words import nearest, plural, some
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What turns people into a matrix; made by :func:`make_encoder`.
+
+    Parameters
+    ----------
+    columns : tuple of NumberColumn and CategoryColumn
+        One for each feature.
+    notes : tuple of str
+        What was done to the features, in plain sentences.
+    """
+
+    columns: tuple[EncodedColumn, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the features, in the order of their columns."""
+        return [column.name for column in self.columns]
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """Names of the columns of the matrix."""
+        return [name for column in self.columns for name in column.column_names]
+
+    def transform(self, people: Any) -> np.ndarray:
+        """Turn people into a float64 matrix, shape (n_rows, len(feature_names_)).
+
+        Parameters
+        ----------
+        people : pandas or polars dataframe
+            It has every feature; other columns do not matter.
+        """
+        table = self._table(people)
+        if not self.columns:
+            return np.empty((len(table), 0))
+        return np.hstack([column.encode(table[column.name]) for column in self.columns])
+
+    def columns_of(self, feature: str) -> list[int]:
+        """Places in the matrix of the columns that a feature becomes."""
+        if feature not in self.features:
+            raise TableError(f"there is no feature {feature!r}; the features are {some(self.features)}.")
+        owners = [column.name for column in self.columns for _ in column.column_names]
+        return [place for place, owner in enumerate(owners) if owner == feature]
+
+    def remarks(self, people: Any) -> list[str]:
+        """Say in plain sentences what in these people the encoder had not met: unknown levels, new gaps."""
+        table = self._table(people)
+        return [remark for column in self.columns for remark in column.remarks(table[column.name])]
+
+    def to_state(self) -> dict[str, Any]:
+        """Everything that :meth:`from_state` needs, in values that JSON can hold."""
+        return {"columns": [column_state(column) for column in self.columns], "notes": list(self.notes)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Encoder:
+        """Make an encoder from what :meth:`to_state` returned."""
+        return cls(tuple(column_from_state(column) for column in state["columns"]), tuple(state["notes"]))
+
+    def _table(self, people: Any) -> pd.DataFrame:
+        table = pandas_of(people)
+        _require_features(table, self.features)
+        return table
+
+
+def make_encoder(people: Any, features: Iterable[str], rare: float = 0.005) -> Encoder:
+    """Learn from people how to turn them into numbers.
+
+    Numbers and dates are filled with their median where missing, with a column that marks where, and standardised.
+    Categories become one 0/1 column a level, missing values being a level, and weigh as much as a number.
+
+    Parameters
+    ----------
+    people : pandas or polars dataframe
+        One row an individual.
+    features : iterable of str
+        The columns to encode.
+    rare : float, default=0.005
+        Levels of a category that fewer people have than this share, or than two, are pooled.
+    """
+    table = pandas_of(people)
+    names = [features] if isinstance(features, str) else list(features)
+    if not names:
+        raise TableError("there is no feature to encode; name at least one column of people.")
+    _require_features(table, names)
+    kinds = {name: kind_of(table[name]) for name in names}
+    prepared = pd.DataFrame({name: _prepared(table[name], kinds[name]) for name in names})
+    fewest = max(2, math.ceil(rare * len(table)))
+    with np.errstate(over="ignore", invalid="ignore"):  # told below, with the name of the column
+        fitted = column_transformer(kinds, fewest).fit(prepared)
+    encoded = _encoded_columns(fitted, kinds, prepared)
+    columns = tuple(encoded[name] for name in names)
+    return Encoder(columns, tuple(note for column in columns for note in _notes(column, prepared, fewest)))
+
+
+def column_transformer(kinds: dict[str, Kind], fewest: int) -> ColumnTransformer:
+    """Scikit-learn's transformer of numbers and categories, from which an encoder learns what it remembers.
+
+    Parameters
+    ----------
+    kinds : dict of str to str
+        Kind of each feature; dates come as numbers of days.
+    fewest : int
+        Levels of a category that fewer people have are pooled.
+    """
+    categories = [name for name, kind in kinds.items() if kind == "category"]
+    numbers = [name for name in kinds if name not in categories]
+    filled = SimpleImputer(strategy="median", keep_empty_features=True)
+    marked = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=fewest)
+    return ColumnTransformer(
+        [("numbers", make_pipeline(filled, StandardScaler()), numbers), ("categories", marked, categories)]
+    )
+
+
+def _require_features(table: pd.DataFrame, features: Sequence[str]) -> None:
+    absent = [name for name in features if name not in table]
+    if not absent:
+        return
+    meant = nearest(absent[0], [name for name in table.columns if name not in features])
+    hint = f"is {meant!r} meant for {absent[0]!r}?" if meant is not None else "give the columns of the fit."
+    raise TableError(f"the table lacks {plural(len(absent), 'feature')}: {some(absent)}; {hint}")
+
+
+def _prepared(column: pd.Series, kind: Kind) -> pd.Series:
+    if kind == "category":
+        return pd.Series(levels_of(column), dtype=object)
+    return pd.Series(numeric_values(column, is_date=kind == "date"))
+
+
+def _encoded_columns(
+    fitted: ColumnTransformer, kinds: dict[str, Kind], prepared: pd.DataFrame
+) -> dict[str, EncodedColumn]:
+    columns: dict[str, EncodedColumn] = {}
+    for part, transformer, names in fitted.transformers_:
+        for place, name in enumerate(names):
+            if part == "numbers":
+                columns[name] = _number_column(name, transformer, place, prepared[name], kinds[name] == "date")
+            elif part == "categories":
+                columns[name] = _category_column(name, transformer, place, prepared[name])
+    return columns
+
+
+def _number_column(name: str, fitted: Any, place: int, values: pd.Series, is_date: bool) -> NumberColumn:
+    imputer, scaler = fitted[0], fitted[1]
+    if not np.isfinite(scaler.var_[place]):
+        raise TableError(
+            f"column {name!r} holds numbers up to {values.abs().max():g}, too large to scale; divide it."
+        )
+    missing = float(values.isna().mean())
+    return NumberColumn(
+        name=name,
+        is_date=is_date,
+        fill=float(imputer.statistics_[place]),
+        mean=float(scaler.mean_[place]),
+        # A feature that was constant tells nothing, whatever values it may take later.
+        weight=1.0 / float(scaler.scale_[place]) if values.nunique() > 1 else 0.0,
+        missing=missing if 0.0 < missing < 1.0 else None,
+    )
+
+
+def _category_column(name: str, fitted: OneHotEncoder, place: int, values: pd.Series) -> CategoryColumn:
+    rare = fitted.infrequent_categories_[place]
+    pooled = [] if rare is None else [_level(level) for level in rare]
+    levels = [_level(level) for level in fitted.categories_[place] if _level(level) not in pooled]
+    held = {_level(level): int(count) for level, count in values.value_counts(dropna=False).items()}
+    shares = [held[level] / len(values) for level in levels]
+    if pooled:
+        shares.append(sum(held[level] for level in pooled) / len(values))
+    return CategoryColumn(name=name, levels=levels, pooled=pooled, shares=shares)
+
+
+def _level(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _notes(column: EncodedColumn, prepared: pd.DataFrame, fewest: int) -> list[str]:
+    if isinstance(column, NumberColumn):
+        return _number_notes(column, prepared[column.name])
+    return _category_notes(column, prepared[column.name], fewest)
+
+
+def _number_notes(column: NumberColumn, values: pd.Series) -> list[str]:
+    notes = [f"{column.name!r} is a date: it counts as a number of days."] if column.is_date else []
+    n_missing = int(values.isna().sum())
+    if column.missing is not None:
+        notes.append(
+            f"{column.name!r}: {n_missing} of {len(values)} values are missing ({column.missing:.1%}); they are "
+            f"filled with the median, {_fill_text(column)}, and marked by the column '{column.name} (missing)'."
+        )
+    if column.weight == 0.0:
+        what = "holds no values" if n_missing == len(values) else "is constant"
+        notes.append(f"{column.name!r} {what}: it tells nobody apart.")
+    return notes
+
+
+def _fill_text(column: NumberColumn) -> str:
+    if not column.is_date:
+        return f"{column.fill:g}"
+    return str(np.datetime64(math.floor(column.fill), "D"))
+
+
+def _category_notes(column: CategoryColumn, values: pd.Series, fewest: int) -> list[str]:
+    notes = []
+    n_missing = int(values.isna().sum())
+    if None in column.levels:
+        notes.append(f"{column.name!r}: {plural(n_missing, 'missing value')} counted as a level.")
+    if column.pooled:
+        listed = some(["(missing)" if level is None else level for level in column.pooled])
+        notes.append(
+            f"{column.name!r}: {plural(len(column.pooled), 'level')} held by fewer than {fewest} people pooled "
+            f"as '{column.name}=(rare)', together with levels yet unknown: {listed}."
+        )
+    if len(column.shares) == 1:
+        notes.append(f"{column.name!r} has a single level: it tells nobody apart.")
+    return notes

@@ -1,0 +1,46 @@
+"""Group ids of the two tables, made comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from numbers import Real
+
+import pandas as pd
+
+from disaggregate.tables.kinds import text_of
+from disaggregate.tables.reports import is_missing
+
+Ids = list[Hashable | None]
+
+
+def group_ids(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tuple[Ids, Ids]:
+    """Group id of each row of people and of results, None where it is missing.
+
+    Where one table has numbers and the other text, as when "7A" occurs in only one of them, the numbers are
+    written as text.
+
+    Parameters
+    ----------
+    people, results : DataFrame
+        One row an individual; one row a group.
+    group : str
+        Name of the column with the ids.
+    """
+    of_people, of_results = _ids(people[group]), _ids(results[group])
+    if _all(Real, of_people) and _all(str, of_results):
+        return _as_text(of_people), of_results
+    if _all(str, of_people) and _all(Real, of_results):
+        return of_people, _as_text(of_results)
+    return of_people, of_results
+
+
+def _ids(column: pd.Series) -> Ids:
+    return [None if is_missing(value) else value for value in column.to_list()]
+
+
+def _all(kind: type, ids: Ids) -> bool:
+    return all(isinstance(name, kind) and not isinstance(name, bool) for name in ids if name is not None)
+
+
+def _as_text(ids: Ids) -> Ids:
+    return [None if name is None else text_of(name) for name in ids]

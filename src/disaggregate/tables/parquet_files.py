@@ -1,0 +1,75 @@
+"""Parquet files, through pyarrow: an extra, imported here and only when such a file is read or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from disaggregate.tables.dataframes import require_distinct
+from disaggregate.tables.errors import TableError
+
+MISSING = "Parquet files need pyarrow, which is not installed. Run: pip install 'disaggregate[parquet]'"
+
+_UNNAMED_INDEX = "__index_level_"
+
+
+def arrow(part: str = "") -> Any:
+    """Return pyarrow or a part of it, such as "parquet"."""
+    try:
+        return import_module(f"pyarrow.{part}" if part else "pyarrow")
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a whole Parquet file."""
+    file = _opened(path)
+    with file:
+        try:
+            return _pandas_of(file.read())
+        except (OSError, arrow().ArrowException) as error:
+            raise _unreadable(path, error) from error
+
+
+def iter_parquet(path: Path, rows: int) -> Iterator[pd.DataFrame]:
+    """Read a Parquet file at most so many rows at a time, never across two of its row groups at once."""
+    first = 0
+    with _opened(path) as file:
+        batches = file.iter_batches(batch_size=rows)
+        while (batch := _next(path, batches)) is not None:
+            chunk = _pandas_of(batch)
+            chunk.index = pd.RangeIndex(first, first + len(chunk))
+            first += len(chunk)
+            yield chunk
+
+
+def _opened(path: Path) -> Any:
+    try:
+        file = arrow("parquet").ParquetFile(path)
+    except (OSError, arrow().ArrowException) as error:
+        raise _unreadable(path, error) from error
+    require_distinct(file.schema_arrow.names, str(path))
+    if not file.metadata.num_rows:
+        raise TableError(f"{path} has columns but no rows; give one row a person or group.")
+    return file
+
+
+def _next(path: Path, batches: Iterator[Any]) -> Any:
+    try:
+        return next(batches, None)
+    except (OSError, arrow().ArrowException) as error:
+        raise _unreadable(path, error) from error
+
+
+def _pandas_of(rows: Any) -> pd.DataFrame:
+    # A named index of pandas is a column here like any other, so that it can play a role.
+    table = rows.to_pandas(date_as_object=False, ignore_metadata=True)
+    return table[[name for name in table.columns if not str(name).startswith(_UNNAMED_INDEX)]]
+
+
+def _unreadable(path: Path, error: Exception) -> TableError:
+    return TableError(f"{path} cannot be read as Parquet: {error}".rstrip(".") + ".")

@@ -1,0 +1,31 @@
+"""Words for messages: a few names out of many, and the name that was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+from typing import Any
+
+_SHOWN = 5
+
+
+def some(names: Collection[Any]) -> str:
+    """List the first names, and say how many more there are."""
+    shown = ", ".join(repr(name) for name in list(names)[:_SHOWN])
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+
+
+def nearest(name: Any, names: Iterable[Any]) -> Any | None:
+    """Return the one of ``names`` that is spelt most like ``name``, capitals and blanks apart; None if none is."""
+    by_spelling = {_spelling(known): known for known in names}
+    found = difflib.get_close_matches(_spelling(name), by_spelling, n=1)
+    return by_spelling[found[0]] if found else None
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with its noun."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _spelling(name: Any) -> str:
+    return str(name).strip().casefold()

@@ -1,0 +1,99 @@
+from dataclasses import asdict
+
+import pandas as pd
+import pytest
+
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.roles import Roles, resolve_roles
+
+PEOPLE = pd.DataFrame(columns=["district", "age", "job", "w", "r1", "r2", "name"])
+RESULTS = pd.DataFrame(columns=["district", "share", "votes", "valid", "low", "chi", "noise", "population"])
+
+
+def resolve(people=PEOPLE, results=RESULTS, **roles):
+    return resolve_roles(people, results, **{"group": "district", "share": "share", **roles})
+
+
+def complaint(**roles):
+    with pytest.raises(TableError) as caught:
+        resolve(**roles)
+    return str(caught.value)
+
+
+def test_features_default_to_all_the_rest():
+    roles = resolve(weight="w", replicates=["r1", "r2"], ignore="name", size="population")
+    assert roles == Roles(
+        group="district",
+        share="share",
+        size="population",
+        weight="w",
+        replicates=("r1", "r2"),
+        features=("age", "job"),
+        ignore=("name",),
+    )
+    assert roles.names("weight") == ("w",)
+    assert roles.names("total") == ()
+    assert Roles(**asdict(roles)) == roles
+
+
+def test_named_features_keep_their_order():
+    assert resolve(features=["job", "age"]).features == ("job", "age")
+    assert resolve(features="age").features == ("age",)
+
+
+def test_a_name_with_a_role_in_results_is_no_feature_unless_named():
+    people = PEOPLE.assign(share=0.5)
+    assert "share" not in resolve(people).features
+    assert resolve(people, features=["age", "share"]).features == ("age", "share")
+    assert resolve(people, features="age", ignore="share").share == "share"
+
+
+def test_every_unknown_name_is_told_at_once_with_the_nearest():
+    message = complaint(group="distrct", share="Shares", weight="wt", features=["ages", "zzz"])
+    lines = message.splitlines()
+    assert lines[0] == "group: people has no column 'distrct'; did you mean 'district'?"
+    assert lines[1] == "group: results has no column 'distrct'; did you mean 'district'?"
+    assert "features: people has no column 'ages'; did you mean 'age'?" in lines
+    assert (
+        "features: people has no column 'zzz'; its columns are 'district', 'age', 'job', 'w', 'r1' and 2 more."
+        in lines
+    )
+    assert "share: results has no column 'Shares'; did you mean 'share'?" in lines
+
+
+def test_the_other_table_is_named():
+    assert complaint(share="age") == "share: 'age' is a column of people, but share is looked for in results."
+    assert "weight: 'valid' is a column of results, but weight is looked for in people." in complaint(
+        weight="valid"
+    )
+
+
+def test_ignore_may_name_columns_of_either_table():
+    assert resolve(ignore=["votes", "name"]).ignore == ("votes", "name")
+    assert "ignore: people has no column 'nam'; did you mean 'name'?" in complaint(ignore="nam")
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        ({"weight": "district"}, "column 'district' is given as group and weight; a column plays one role."),
+        ({"features": ["age", "age"]}, "column 'age' is given as features and features"),
+        ({"features": "age", "ignore": "age"}, "column 'age' is given as features and ignore"),
+        ({"share": "share", "low": "share"}, "column 'share' is given as share and low"),
+        (
+            {"total": "valid"},
+            "total: column 'valid' says the number of people .*, so it needs positives beside it",
+        ),
+        ({"noise": "noise"}, "noise: column 'noise' says .* needs positives"),
+        ({"share": None, "low": "low", "confidence": "chi"}, "confidence: column 'chi' says .* needs share"),
+        ({"share": None}, "name a column of results as share, as positives .* columns are 'share', 'votes'"),
+    ],
+)
+def test_roles_must_fit_together(roles, message):
+    with pytest.raises(TableError, match=message):
+        resolve(**roles)
+
+
+def test_no_feature_left():
+    with pytest.raises(TableError, match="people has no column left to be a feature"):
+        resolve(ignore=["age", "job", "w", "r1", "r2", "name"])
