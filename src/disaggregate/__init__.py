@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from disaggregate import datasets, evidence, images, plots
+    from disaggregate.analysis import fit_tables
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
-    from disaggregate.saving import load_model as load
+    from disaggregate.saving import load
     from disaggregate.settings import published_settings
 
 __version__ = "0.1.0"
@@ -25,6 +26,7 @@ __all__ = [
     "GroupStatsClassifier",
     "datasets",
     "evidence",
+    "fit_tables",
     "group_target",
     "images",
     "load",
@@ -37,9 +39,10 @@ _WHERE = {
     "GroupStatsClassifier": ("disaggregate.estimator", "GroupStatsClassifier"),
     "datasets": ("disaggregate.datasets", None),
     "evidence": ("disaggregate.evidence", None),
+    "fit_tables": ("disaggregate.analysis", "fit_tables"),
     "group_target": ("disaggregate.groups.target", "group_target"),
     "images": ("disaggregate.images", None),
-    "load": ("disaggregate.saving", "load_model"),
+    "load": ("disaggregate.saving", "load"),
     "plots": ("disaggregate.plots", None),
     "published_settings": ("disaggregate.settings", "published_settings"),
 }

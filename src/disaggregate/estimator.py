@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -244,6 +244,39 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return group_table(self._data, self._fitted.count_tallies, level)
+
+    def subgroups(
+        self, people: Any, by: str | Sequence[str], weights: str | None = None, *, level: float = 0.9
+    ) -> DataFrame:
+        """Estimate the rate of each subgroup, post-stratified over the people of a table.
+
+        Parameters
+        ----------
+        people : dataframe
+            One row a person, with the features of the fit, the columns of ``by`` and the weights.
+        by : str or sequence of str
+            Columns that make the subgroups.
+        weights : str, optional
+            Column of survey weights.
+        level : float, default=0.9
+            Probability of the credible intervals.
+
+        Returns
+        -------
+        DataFrame
+            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``.
+        """
+        from disaggregate.posterior.blocks import of_rows
+        from disaggregate.posterior.people import numbers, require_columns
+        from disaggregate.posterior.subgroups import subgroup_rates
+
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError("subgroups needs named features: fit on a dataframe, then give people as one too.")
+        require_columns(people, [*names, *([weights] if weights else [])])
+        weight = numbers(people, weights) if weights else None
+        return subgroup_rates(of_rows(self.predict_draws, people[list(names)]), people, by, weight, level=level)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.

@@ -62,7 +62,10 @@ def frame(**columns):
         (frame(age=[None, 2, 3]), "contains NaN: column 'age', row 0"),
         (frame(age=pd.array([1, 2, None], dtype="Int64")), "contains NaN: column 'age', row 2"),
         (pl.DataFrame({"age": [1.0, None]}), "contains NaN: column 'age', row 1"),
-        (frame(income=["low", "high", "low"]), r"column 'income' is not numeric \(str\); encode it first"),
+        (
+            frame(income=["low", "high", "low"]),
+            r"column 'income' is not numeric \((str|object)\); encode it first",
+        ),
         (frame(income=["4", "5", "6"]), "column 'income' is not numeric"),
         (frame(income=pd.Series([4, "x", 6], dtype=object)), r"column 'income' is not numeric \(object\)"),
         (frame(income=pd.Categorical(["low", "high", "low"])), r"column 'income' is not numeric \(category\)"),

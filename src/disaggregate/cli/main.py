@@ -6,18 +6,20 @@ import argparse
 import sys
 from importlib.metadata import version
 
-from disaggregate.cli import demo, reproduce
+from disaggregate.cli import check, demo, effects, fit, predict, reproduce, subgroups
 from disaggregate.cli.errors import CommandError
 
-COMMANDS = (demo, reproduce)
+COMMANDS = (check, fit, predict, subgroups, effects, demo, reproduce)
 USER_MISTAKE = 2
 INTERRUPTED = 130
 
 EXAMPLES = """\
 examples:
-  disaggregate demo                           the paper's first experiment, figure in demo.png
-  disaggregate demo --output figures/two.pdf  the same, figure elsewhere
-  disaggregate demo --published               the same with the sampler of 2005
+  disaggregate demo                                             the paper's first experiment, figure in demo.png
+  disaggregate check people.csv results.csv --group district --share share
+  disaggregate fit people.csv results.csv --group district --share share -o model.dgz
+  disaggregate predict model.dgz people.csv -o predicted.csv
+  disaggregate subgroups model.dgz people.csv --by age,sex
 """
 
 

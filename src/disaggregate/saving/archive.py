@@ -60,6 +60,7 @@ def write_archive(path: Path, document: Mapping[str, Any], arrays: Mapping[str, 
                     archive.writestr(f"arrays/{name}", array.tobytes())
             stream.flush()
             os.fsync(stream.fileno())
+        os.chmod(temporary, _usual_mode())
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -88,6 +89,13 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise ArchiveError(f"{path} is damaged or is no model file: {error}.") from error
+
+
+def _usual_mode() -> int:
+    """Permissions that any new file gets; a temporary one is its owner's alone."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def _read_document(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> dict[str, Any]:

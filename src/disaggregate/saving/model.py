@@ -1,4 +1,4 @@
-"""A fitted classifier in a file, and back."""
+"""A fitted classifier, or an analysis of two tables, in a file and back."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.tree import Reader, Unsavable, Writer
+from disaggregate.tables.encoding import Encoder
+from disaggregate.tables.problem import Problem
+from disaggregate.tables.roles import Roles
 
 _KINDS_OF_EVIDENCE = [getattr(evidence_kinds, name) for name in evidence_kinds.__all__ if name != "Evidence"]
 CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Basis, Diagnostics, Fitted, GroupedData, Kernel, KernelDraws, KernelScore, LadderReport, LogEvidence),
-        *(Posterior, *_KINDS_OF_EVIDENCE),
+        *(Posterior, Problem, Roles, *_KINDS_OF_EVIDENCE),
     )
 }
 _FITTED = ("classes_", "n_features_in_", "feature_names_in_", "label_proba_", "diagnostics_", "_fitted", "_data")
@@ -46,11 +49,39 @@ def save_model(model: Any, path: Any) -> None:
     path : str or Path
         Where to; an existing file is replaced once the new one is complete.
     """
+    _save(path, model)
+
+
+def save_analysis(analysis: Any, path: Any) -> None:
+    """Write an analysis of two tables to a file.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Made by :func:`disaggregate.fit_tables`.
+    path : str or Path
+        As for :func:`save_model`.
+    """
+    _save(
+        path,
+        analysis.classifier,
+        {
+            "encoder": analysis.encoder.to_state(),
+            "roles": analysis.roles,
+            "schema": dict(analysis.schema),
+            "sampled": analysis.sampled,
+            "problems": analysis.problems,
+        },
+    )
+
+
+def _save(path: Any, model: Any, tables: dict[str, Any] | None = None) -> None:
     writer = Writer(CLASSES)
     try:
         document = {
             "parameters": writer.write(_parameters(model)),
             "fitted": {name: writer.write(getattr(model, name)) for name in _FITTED if hasattr(model, name)},
+            "tables": writer.write(tables),
             "versions": _versions(),
         }
     except Unsavable as error:
@@ -58,23 +89,45 @@ def save_model(model: Any, path: Any) -> None:
     write_archive(Path(path), document, writer.arrays)
 
 
-def load_model(path: Any) -> Any:
-    """Read a classifier from a file; nothing in the file is run.
+def load(path: Any) -> Any:
+    """Read what :meth:`GroupStatsClassifier.save` or :meth:`Analysis.save` wrote; nothing in the file is run.
 
     Parameters
     ----------
     path : str or Path
-        What :meth:`GroupStatsClassifier.save` wrote.
+        The file.
 
     Returns
     -------
-    GroupStatsClassifier
-        Fitted, as it was saved.
+    GroupStatsClassifier or Analysis
+        As it was saved.
     """
-    from disaggregate.estimator import GroupStatsClassifier
-
     document, arrays = read_archive(Path(path))
     reader = Reader(CLASSES, arrays)
+    model = _read_model(path, document, reader)
+    tables = reader.read(document.get("tables"))
+    return model if tables is None else _read_analysis(path, model, tables)
+
+
+def _read_analysis(path: Any, model: Any, tables: Any) -> Any:
+    from disaggregate.analysis import Analysis
+
+    try:
+        encoder = Encoder.from_state(tables["encoder"])
+        analysis = Analysis(
+            model, encoder, **{name: tables[name] for name in ("roles", "schema", "sampled", "problems")}
+        )
+        fits = len(encoder.feature_names_) == model.n_features_in_ and isinstance(analysis.roles, Roles)
+    except Exception as error:
+        raise ArchiveError(f"{path} is damaged: its tables are described wrongly ({error}).") from error
+    if not fits:
+        raise ArchiveError(f"{path} is damaged: its encoding does not fit its classifier.")
+    return analysis
+
+
+def _read_model(path: Any, document: dict[str, Any], reader: Reader) -> Any:
+    from disaggregate.estimator import GroupStatsClassifier
+
     parameters, fitted = reader.read(document.get("parameters")), document.get("fitted")
     known = set(inspect.signature(GroupStatsClassifier).parameters)
     if not isinstance(parameters, dict) or not isinstance(fitted, dict) or not set(parameters) <= known:

@@ -1,0 +1,221 @@
+"""Two tables, people and results, and what was learned from them: each step is one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.estimator import GroupStatsClassifier
+from disaggregate.posterior.blocks import of_rows
+from disaggregate.posterior.effects import avg_comparisons
+from disaggregate.posterior.identification import between_group_share
+from disaggregate.posterior.subgroups import subgroup_rates
+from disaggregate.tables.check import Problem, check_tables
+from disaggregate.tables.encoding import Encoder, make_encoder
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.evidence_columns import read_evidence
+from disaggregate.tables.files import read_table, schema_of
+from disaggregate.tables.ids import group_ids
+from disaggregate.tables.roles import Roles, resolve_roles
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A classifier with the tables' roles and encoding; made by :func:`fit_tables`.
+
+    Attributes
+    ----------
+    classifier : GroupStatsClassifier
+        Fitted on the encoded features.
+    encoder : Encoder
+        Turns people into features.
+    roles : Roles
+        Which column is what.
+    schema : dict
+        What the columns of the people hold, so that other tables of people are read alike.
+    sampled : bool
+        Whether people are a sample of the group that the results speak of.
+    problems : tuple of Problem
+        Warnings and advice of the check step.
+    """
+
+    classifier: GroupStatsClassifier
+    encoder: Encoder
+    roles: Roles
+    schema: dict[str, str]
+    sampled: bool
+    problems: tuple[Problem, ...] = ()
+
+    def predict(self, people: Any, level: float = 0.9) -> pd.DataFrame:
+        """Tabulate ``probability, conf_low, conf_high`` of each person.
+
+        Parameters
+        ----------
+        people : path or dataframe
+            One row a person, with the features of the fit.
+        level : float, default=0.9
+            Probability of the credible intervals.
+        """
+        table = self.read(people)
+        X = self.encoder.transform(table)
+        low, high = self.classifier.predict_interval(X, level).T
+        probability = self.classifier.predict_proba(X)[:, 1]
+        return pd.DataFrame({"probability": probability, "conf_low": low, "conf_high": high}, index=table.index)
+
+    def predict_draws(self, people: Any) -> np.ndarray:
+        """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows)."""
+        return self.classifier.predict_draws(self.encoder.transform(people))
+
+    def subgroups(
+        self,
+        people: Any,
+        by: str | Sequence[str],
+        weights: str | None = None,
+        replicates: Iterable[str] = (),
+        *,
+        level: float = 0.9,
+        outcomes: bool = False,
+    ) -> pd.DataFrame:
+        """Estimate the rate of each subgroup; see :func:`disaggregate.posterior.subgroups.subgroup_rates`.
+
+        Parameters
+        ----------
+        people : path or dataframe
+            One row a person, with the features of the fit.
+        by : str or sequence of str
+            Columns that make the subgroups.
+        weights : str, optional
+            Column of survey weights; that of the fit by default.
+        replicates : iterable of str
+            Columns of replicate weights; those of the fit by default.
+        level : float, default=0.9
+            Probability of the credible intervals.
+        outcomes : bool, default=False
+            Whether to estimate the share of positives among these very people.
+        """
+        table = self.read(people)
+        weight = weights or self.roles.weight
+        columns = list(replicates) or list(self.roles.replicates)
+        _require_columns(table, [*([weight] if weight else []), *columns])
+        return subgroup_rates(
+            of_rows(self.predict_draws, table),
+            table,
+            by,
+            table[weight].to_numpy(dtype=float) if weight else None,
+            table[columns].to_numpy(dtype=float) if columns else None,
+            level,
+            outcomes=outcomes,
+        )
+
+    def effects(
+        self, people: Any, features: str | Sequence[str] | None = None, *, level: float = 0.9
+    ) -> pd.DataFrame:
+        """Compare predictions when a feature is changed for everybody; with what the groups tell of it.
+
+        Parameters
+        ----------
+        people : path or dataframe
+            Over whom to average.
+        features : str or sequence of str, optional
+            Features of the fit; all of them by default.
+        level : float, default=0.9
+            Probability of the credible intervals.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``term, contrast, estimate, std_error, conf_low, conf_high``.
+        """
+        table = self.read(people)
+        names = [features] if isinstance(features, str) else list(features or self.encoder.features)
+        unknown = [name for name in names if name not in self.encoder.features]
+        if unknown:
+            raise TableError(
+                f"{unknown[0]!r} is no feature of the fit; those are {', '.join(self.encoder.features)}."
+            )
+        weight = None if self.roles.weight is None else table[self.roles.weight].to_numpy(dtype=float)
+        return avg_comparisons(
+            self.predict_draws,
+            table[self.encoder.features],
+            dict.fromkeys(names),
+            weights=weight,
+            level=level,
+        )
+
+    def between_groups(self, people: Any) -> pd.DataFrame:
+        """Tabulate how much of each feature's spread lies between groups, where alone reports can tell of it."""
+        table = self.read(people)
+        _require_columns(table, [self.roles.group])
+        return between_group_share(table[self.encoder.features], table[self.roles.group].to_numpy())
+
+    def read(self, people: Any) -> pd.DataFrame:
+        """Read a table of people as that of the fit was read."""
+        return read_table(people, self.schema)
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file, which :func:`disaggregate.load` reads; as for a classifier."""
+        from disaggregate.saving import save_analysis
+
+        save_analysis(self, path)
+
+
+def fit_tables(
+    people: Any,
+    results: Any,
+    *,
+    group: str,
+    sampled: bool = False,
+    confidence: float | str = 1000.0,
+    settings: dict[str, Any] | None = None,
+    **roles: Any,
+) -> Analysis:
+    """Learn about people from a table of them and a table of group results.
+
+    Parameters
+    ----------
+    people, results : path or dataframe
+        One row a person; one row a group. CSV or Parquet files, pandas or polars.
+    group : str
+        Column of group ids, in both tables.
+    sampled : bool, default=False
+        Whether people are a random sample of the group that the results speak of.
+    confidence : float or str, default=1000.0
+        Confidence in shares: one for all, or the column of results that has it.
+    settings : dict, optional
+        Arguments of :class:`GroupStatsClassifier`.
+    **roles
+        Columns by their role: ``share``, or ``positives`` and ``total``, and so on; see
+        :class:`disaggregate.tables.roles.Roles`.
+
+    Returns
+    -------
+    Analysis
+        Fitted.
+    """
+    people, results = read_table(people), read_table(results)
+    if isinstance(confidence, str):
+        roles["confidence"], confidence = confidence, 1000.0  # the number is for rows that leave the column empty
+    known = resolve_roles(people, results, group=group, **roles)
+    problems = check_tables(people, results, known, sampled)
+    errors = [problem for problem in problems if problem.level == "error"]
+    if errors:
+        raise TableError("\n".join(f"{error.where}: {error.message}" for error in errors))
+    encoder = make_encoder(people, known.features)
+    evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence)
+    ids, _ = group_ids(people, results, known.group)
+    classifier = GroupStatsClassifier(**(settings or {}))
+    classifier.fit(encoder.transform(people), evidence, groups=ids)
+    return Analysis(classifier, encoder, known, schema_of(people), sampled, tuple(problems))
+
+
+def _require_columns(table: pd.DataFrame, names: list[str]) -> None:
+    missing = [name for name in names if name not in table]
+    if missing:
+        raise TableError(
+            f"people has no column {missing[0]!r}; its columns are {', '.join(map(str, table.columns))}."
+        )

@@ -1,0 +1,60 @@
+"""`disaggregate check`: every problem of the two tables at once, before anything is fitted."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.output import add_json_argument, print_json
+from disaggregate.cli.table_arguments import add_table_arguments, role_arguments
+
+DESCRIPTION = """\
+Look at a table of people and a table of group results, and list everything that would stop a fit, is probably a
+mistake, or could be better. Nothing is fitted. Exit code 2 when a fit would be refused.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate check people.csv results.csv --group district --share share
+  disaggregate check people.csv results.csv --group cd --share pct --sampled --size votes --ignore id,name
+"""
+MARKS = {"error": "✗", "warning": "!", "advice": "→"}
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = subparsers.add_parser(
+        "check",
+        help="list every problem of a table of people and a table of results",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_table_arguments(parser)
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the problems."""
+    from disaggregate.tables.check import check_tables
+    from disaggregate.tables.files import read_table
+    from disaggregate.tables.roles import resolve_roles
+
+    with told_to_the_user():
+        people, results = read_table(arguments.people), read_table(arguments.results)
+        roles = resolve_roles(people, results, **role_arguments(arguments))
+        problems = check_tables(people, results, roles, arguments.sampled)
+    if arguments.json:
+        print_json([asdict(problem) for problem in problems])
+    else:
+        print(f"{len(people):,} people, {len(results):,} results, features: {', '.join(roles.features) or 'none'}")
+        for problem in problems:
+            print(f"{MARKS[problem.level]} {problem}")
+    n_errors = sum(problem.level == "error" for problem in problems)
+    if n_errors:
+        raise CommandError(
+            f"{n_errors} of these would stop a fit" if n_errors > 1 else "one of these would stop a fit"
+        )
+    if not problems and not arguments.json:
+        print("No problems found.")

@@ -1,0 +1,55 @@
+"""`disaggregate effects`: what changes when a feature is changed, and what the groups can tell of it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_table
+from disaggregate.cli.table_arguments import names
+
+DESCRIPTION = """\
+Average differences in probability when everybody's feature is raised by one, or set to another level. Group
+results tell of a feature only as far as groups differ in it: the second table says how far that is.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate effects model.dgz people.csv
+  disaggregate effects model.dgz people.csv --feature age,educ -o effects.csv
+"""
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = subparsers.add_parser(
+        "effects",
+        help="average effects of features, with intervals",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
+    add("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    add("--feature", type=names, metavar="COLUMNS", help="features, separated by commas (default: all)")
+    add("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
+    add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Estimate, print and write."""
+    from disaggregate.tables.files import read_table, write_rows
+
+    with told_to_the_user():
+        analysis = load_analysis(arguments.model)
+        people = read_table(arguments.people, analysis.schema)
+        table = analysis.effects(people, arguments.feature, level=arguments.level)
+        between = analysis.between_groups(people) if analysis.roles.group in people else None
+        if arguments.output:
+            write_rows(arguments.output, [table])
+    print_table(table, "Average effect on the probability", arguments.json)
+    if between is not None and not arguments.json:
+        print_table(between, "What the groups can tell of each feature", False)

@@ -1,0 +1,97 @@
+"""`disaggregate fit`: from two tables to a model in a file."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.output import add_json_argument, output_path, print_json
+from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, role_arguments
+
+DESCRIPTION = """\
+Learn from a table of people and a table of group results who is positive, and write the model to a file.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate fit people.csv results.csv --group district --share share -o model.dgz
+  disaggregate fit people.parquet results.csv --group store --positives sold --total visitors -o model.dgz
+  disaggregate fit survey.csv official.csv --group cd --share pct --size votes --sampled \\
+      --features age,sex,educ --weights w -o model.dgz
+"""
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = subparsers.add_parser(
+        "fit",
+        help="learn from a table of people and a table of results",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_table_arguments(parser)
+    add = parser.add_argument_group("model and sampler").add_argument
+    add("--kernel", default="auto", metavar="NAME", help="linear, rbf, … (default: average over several)")
+    add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
+    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep a chain (default: 1000)")
+    add("--burn", type=whole_number(0), default=1000, metavar="N", help="draws to drop first (default: 1000)")
+    add("--chains", type=whole_number(1), default=4, metavar="N", help="chains (default: 4)")
+    add("--seed", type=whole_number(0), default=0, metavar="N", help="seed (default: 0)")
+    parser.add_argument(
+        "-o", "--output", type=output_path, required=True, metavar="MODEL", help="file to write, usually *.dgz"
+    )
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Fit and save."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    from disaggregate.analysis import fit_tables
+
+    with told_to_the_user(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict below says the same
+        analysis = fit_tables(
+            arguments.people,
+            arguments.results,
+            sampled=arguments.sampled,
+            settings=_settings(arguments),
+            **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
+        )
+        analysis.save(arguments.output)
+    _tell(analysis, arguments)
+
+
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "kernel": arguments.kernel,
+        "centers": arguments.centers or "all",
+        "n_draws": arguments.draws,
+        "n_burn": arguments.burn,
+        "n_chains": arguments.chains,
+        "random_state": arguments.seed,
+        "progress": not arguments.json,
+    }
+
+
+def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
+    diagnostics = analysis.classifier.diagnostics_
+    told = [str(problem) for problem in analysis.problems]
+    if arguments.json:
+        print_json(
+            {
+                "model": str(arguments.output),
+                "converged": bool(diagnostics.converged),
+                "verdict": diagnostics.verdict,
+                "worst_rhat": float(diagnostics.worst_rhat),
+                "features": analysis.encoder.feature_names_,
+                "notes": [*told, *analysis.encoder.notes],
+            }
+        )
+        return
+    for line in (*told, *analysis.encoder.notes, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
+        print(line)

@@ -1,0 +1,74 @@
+"""`disaggregate predict`: the probability of everybody in a table, however long."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_json
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+DESCRIPTION = """\
+Add the columns probability, conf_low and conf_high to each row of a table of people. The table is read and written
+in pieces, so it may be larger than memory.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate predict model.dgz people.csv -o predicted.csv
+  disaggregate predict model.dgz everybody.parquet -o predicted.parquet --level 0.95
+"""
+ROWS = 5000
+NEW_COLUMNS = ("probability", "conf_low", "conf_high")
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = subparsers.add_parser(
+        "predict",
+        help="add each person's probability to a table",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
+    parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    parser.add_argument("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write")
+    parser.add_argument("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Predict piece by piece."""
+    from disaggregate.tables.files import iter_table, write_rows
+
+    if arguments.output.resolve() == arguments.people.resolve():
+        raise CommandError("the output must be another file than the table of people")
+    with told_to_the_user():
+        analysis = load_analysis(arguments.model)
+        pieces = iter_table(arguments.people, ROWS, analysis.schema)
+        n_rows = write_rows(arguments.output, _predicted(analysis, pieces, arguments.level, not arguments.json))
+    if arguments.json:
+        print_json({"output": str(arguments.output), "rows": n_rows})
+    else:
+        print(f"{n_rows:,} rows: {arguments.output}")
+
+
+def _predicted(analysis: Any, pieces: Iterator[DataFrame], level: float, show: bool) -> Iterator[DataFrame]:
+    from rich.console import Console
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("predicting"), TextColumn("{task.completed:,} people"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=not show) as bar:
+        task = bar.add_task("predicting", total=None)
+        for piece in pieces:
+            taken = [name for name in NEW_COLUMNS if name in piece]
+            if taken:
+                raise CommandError(f"the table has a column {taken[0]!r} already; rename it first")
+            yield piece.join(analysis.predict(piece, level))
+            bar.advance(task, len(piece))

@@ -1,0 +1,64 @@
+"""`disaggregate subgroups`: the rate of positives by any columns."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_table
+from disaggregate.cli.table_arguments import names
+
+DESCRIPTION = """\
+Estimate the share of positives in each subgroup of the people in a table, with survey weights if there are any.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate subgroups model.dgz people.csv --by educ
+  disaggregate subgroups model.dgz people.csv --by educ,race --weights w -o rates.csv
+"""
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = subparsers.add_parser(
+        "subgroups",
+        help="rates of positives by any columns, with intervals",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
+    add("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    add("--by", type=names, required=True, metavar="COLUMNS", help="columns, separated by commas")
+    add("--weights", metavar="COLUMN", help="survey weights (default: those of the fit)")
+    add("--replicates", type=names, default=[], metavar="COLUMNS", help="replicate weights")
+    add("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
+    add(
+        "--outcomes",
+        action="store_true",
+        help="of these very people, not of many like them: wider where they are few",
+    )
+    add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Estimate, print and write."""
+    from disaggregate.tables.files import write_rows
+
+    with told_to_the_user():
+        analysis = load_analysis(arguments.model)
+        table = analysis.subgroups(
+            arguments.people,
+            arguments.by,
+            arguments.weights,
+            arguments.replicates,
+            level=arguments.level,
+            outcomes=arguments.outcomes,
+        )
+        if arguments.output:
+            write_rows(arguments.output, [table])
+    print_table(table, f"Share of positives by {', '.join(arguments.by)}", arguments.json)

@@ -1,0 +1,69 @@
+"""The two tables on the command line: their paths, and which column is what."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+ROLES = {
+    "share": "share of positives, from 0 to 1",
+    "positives": "count of positives",
+    "total": "among how many they were counted",
+    "low": "lowest possible share or count",
+    "high": "highest possible share or count",
+    "noise": "scale of the privacy noise on a count",
+    "size": "size of the population that the people are a sample of (with --sampled)",
+}
+
+
+def names(text: str) -> list[str]:
+    """Read column names separated by commas."""
+    found = [name.strip() for name in text.split(",") if name.strip()]
+    if not found:
+        raise argparse.ArgumentTypeError(f"expected column names separated by commas, got {text!r}")
+    return found
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add paths and roles."""
+    parser.add_argument("people", metavar="PEOPLE", help="table of people, a row each (.csv, .csv.gz, .parquet)")
+    parser.add_argument("results", metavar="RESULTS", help="table of results, a row a group")
+    add = parser.add_argument_group("columns of both tables").add_argument
+    add("--group", required=True, metavar="COLUMN", help="group of each person, and of each result")
+    add = parser.add_argument_group("columns of RESULTS").add_argument
+    for role, meaning in ROLES.items():
+        add(f"--{role}", metavar="COLUMN", help=meaning)
+    add(
+        "--confidence",
+        metavar="NUMBER or COLUMN",
+        default="1000",
+        help="how far shares are trusted: one number, or a column of them (default: 1000, nearly exact)",
+    )
+    add = parser.add_argument_group("columns of PEOPLE").add_argument
+    add("--weights", metavar="COLUMN", help="survey weight of each person, for subgroups")
+    add("--replicates", type=names, default=[], metavar="COLUMNS", help="replicate weights, separated by commas")
+    add("--features", type=names, default=[], metavar="COLUMNS", help="what to learn from (default: all the rest)")
+    add("--ignore", type=names, default=[], metavar="COLUMNS", help="columns to leave out")
+    parser.add_argument(
+        "--sampled",
+        action="store_true",
+        help="the people are a random sample of their group, and the results speak of the whole group",
+    )
+
+
+def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of ``resolve_roles``; a confidence that is no number is a column."""
+    roles: dict[str, Any] = {role: getattr(arguments, role) for role in ("group", *ROLES)}
+    roles |= {"weight": arguments.weights, "replicates": arguments.replicates}
+    roles |= {"features": arguments.features, "ignore": arguments.ignore}
+    if confidence_number(arguments) is None:
+        roles["confidence"] = arguments.confidence
+    return roles
+
+
+def confidence_number(arguments: argparse.Namespace) -> float | None:
+    """Return the confidence if it is one number."""
+    try:
+        return float(arguments.confidence)
+    except ValueError:
+        return None

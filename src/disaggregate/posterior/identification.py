@@ -1,0 +1,180 @@
+"""What the groups cannot tell: features in which they hardly differ, and estimates that hang on a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from rich.console import Console
+from rich.progress import Progress
+
+from disaggregate.posterior.people import column, is_category, levels_of, numbers, require_columns
+from disaggregate.tables.reports import is_dataframe, row_groups
+
+FloatArray = NDArray[np.float64]
+
+_HARDLY = 0.05
+_SOMEWHAT = 0.2
+_FEW_GROUPS = 5
+_FEW_CONTRASTS = 3.0
+
+
+def between_group_share(people: Any, groups: ArrayLike) -> pd.DataFrame:
+    """Tabulate, for each feature, how much of its spread lies between groups.
+
+    Reports of groups see a feature only through its group means. For an effect on a straight line, the share of
+    a feature's variance that lies between groups is about the share of what everybody's own label would have
+    told of it; the rest is filled in by the model's assumptions.
+
+    Parameters
+    ----------
+    people : dataframe or array of shape (n_rows, n_features)
+        Features. Categories are judged by their levels, each level weighing as its variance.
+    groups : array-like of shape (n_rows,)
+        Group of each row.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``feature``; ``between``, the share of the variance that lies between groups;
+        ``effective_groups``, how many equally contrasting groups would carry the same contrast, which is few when
+        a few groups stand apart from all others; and ``says``, the same in words.
+    """
+    table = people if is_dataframe(people) else _as_frame(people)
+    require_columns(table, [])
+    ids = row_groups(groups, len(table))
+    codes, _ = pd.factorize(pd.Series(ids, dtype=object))
+    rows = [_spread_of(table, name, codes) for name in table.columns]
+    between, effective = np.array(rows).T
+    says = [_in_words(share, n, len(np.unique(codes))) for share, n in rows]
+    names = list(table.columns)
+    return pd.DataFrame({"feature": names, "between": between, "effective_groups": effective, "says": says})
+
+
+def sensitivity(
+    fit: Callable[..., Any],
+    estimate: Callable[[Any], Any],
+    variations: Mapping[str, Mapping[str, Any]],
+    *,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Tabulate how far an estimate moves when settings of the fit are changed.
+
+    Parameters
+    ----------
+    fit : callable
+        From settings, by keyword, to something fitted; without any it is the fit to compare with. For instance
+        ``lambda **settings: clone(model).set_params(**settings).fit(X, shares, groups)``.
+    estimate : callable
+        From something fitted to a number; or to a number and its standard error, as a pair or as a row of a
+        table with ``estimate`` and ``std_error``.
+    variations : mapping
+        From a name to settings, such as ``{"half the confidence": {"confidence": 500}}``.
+    progress : bool, default=False
+        Whether to show a progress bar on standard error.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``change, estimate, shift, std_error, shift_in_std_errors``, first the fit "as it is". The last
+        is in standard errors of that fit: beyond 1 the choice matters more than the noise.
+    """
+    if not variations:
+        raise ValueError('variations is empty; give some, such as {"linear kernel": {"kernel": "linear"}}.')
+    settings: dict[str, Mapping[str, Any]] = {"as it is": {}, **variations}
+    values = []
+    with Progress(console=Console(stderr=True), disable=not progress) as bar:
+        task = bar.add_task("fitting", total=len(settings))
+        for name, changes in settings.items():
+            bar.update(task, description=f"fitting: {name}")
+            values.append(_value_and_error(estimate(fit(**changes))))
+            bar.advance(task)
+    estimates, errors = np.array(values).T
+    shifts = estimates - estimates[0]
+    in_errors = shifts / errors[0] if errors[0] > 0.0 else np.full(len(shifts), np.nan)
+    return pd.DataFrame(
+        {
+            "change": list(settings),
+            "estimate": estimates,
+            "shift": shifts,
+            "std_error": errors,
+            "shift_in_std_errors": in_errors,
+        }
+    )
+
+
+def _as_frame(features: Any) -> pd.DataFrame:
+    values = np.asarray(features)
+    if values.ndim != 2:
+        raise ValueError(
+            f"people must be a dataframe, or an array of shape (n_rows, n_features); got {values.shape}."
+        )
+    return pd.DataFrame(values, columns=[f"feature {place + 1}" for place in range(values.shape[1])])
+
+
+def _spread_of(table: Any, name: str, codes: NDArray) -> tuple[float, float]:
+    """Share of the variance between groups, and effective number of groups that carry it."""
+    values = _as_numbers(table, name)
+    known = np.isfinite(values).all(axis=1)
+    if not known.any():
+        return 0.0, 0.0
+    values, inside = values[known], codes[known]
+    sizes = np.bincount(inside)
+    centred = values - values.mean(axis=0)
+    sums = np.column_stack([np.bincount(inside, weights=part) for part in centred.T])
+    present = sizes > 0
+    contrast = np.sum(sums[present] ** 2 / sizes[present, None], axis=1)
+    total = float(np.sum(centred**2))
+    # Rounding in the mean of equal numbers must not pass for spread.
+    if total <= 1e-20 * float(np.sum(values**2)):
+        return 0.0, 0.0
+    between = float(contrast.sum())
+    effective = between**2 / float(np.sum(contrast**2)) if between > 1e-12 * total else 0.0
+    return between / total, effective
+
+
+def _as_numbers(table: Any, name: str) -> FloatArray:
+    """Columns of numbers: the feature itself, or an indicator of each level; missing levels are in none."""
+    values = column(table, name)
+    if not is_category(values):
+        return numbers(table, name)[:, None]
+    indicators = [(values == level).to_numpy(dtype=np.float64, na_value=0.0) for level in levels_of(values)]
+    return np.column_stack(indicators) if indicators else np.zeros((len(values), 1))
+
+
+def _in_words(share: float, effective: float, n_groups: int) -> str:
+    if n_groups == 1:
+        return "there is one group only: it tells nothing of any feature"
+    if effective == 0.0:
+        return "groups do not differ in this: its effect rests on the model's assumptions alone"
+    if share < _HARDLY:
+        return "groups hardly differ in this: its effect rests on the model's assumptions"
+    caveat = _caveat(effective, n_groups)
+    if share < _SOMEWHAT:
+        return f"groups differ somewhat in this{caveat}: its effect is partly learned, partly assumed"
+    return f"groups differ in this{caveat}: the reports speak of its effect"
+
+
+def _caveat(effective: float, n_groups: int) -> str:
+    if n_groups <= _FEW_GROUPS:
+        return f", though there are only {n_groups} of them"
+    if effective < _FEW_CONTRASTS:
+        return f", though mostly {'one' if effective < 1.5 else f'some {effective:.0f}'} of them"
+    return ""
+
+
+def _value_and_error(result: Any) -> tuple[float, float]:
+    """Read a number, a pair, or a row with names."""
+    if is_dataframe(result):
+        if len(result) != 1:
+            raise ValueError(f"estimate must return one number or one row, got a table of {len(result)} rows.")
+        result = result.iloc[0]
+    if hasattr(result, "keys"):
+        return float(result["estimate"]), float(result["std_error"])
+    if np.ndim(result) == 0:
+        return float(result), np.nan
+    value, error = result
+    return float(value), float(error)

@@ -1,0 +1,138 @@
+"""Members of groups that reported: their probabilities, or labels, given their own group's report too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from disaggregate.groups import GroupedData
+from disaggregate.posterior.blocks import Probability, ask, rows_at_once
+
+FloatArray = NDArray[np.float64]
+
+_VALUES_AT_ONCE = 2**22
+
+# Terms lost to underflow are below 1e-300, hence without weight in any total above this.
+_SAFE_TOTAL = 1e-200
+
+# A probability that rounding took to 0 or 1 could contradict a report for ever.
+_LEAST = 1e-300
+_MOST = 1.0 - 2.0**-53
+
+
+def given_reports(
+    probability: Probability, members: GroupedData, rng: np.random.Generator | None = None
+) -> Iterator[tuple[NDArray[np.intp], FloatArray]]:
+    """Go through all members, whole groups at a time, with what their group's report says of them.
+
+    In each draw this is Pr(y_i = 1 given f, evidence), with the other members' labels summed out; its average
+    over the draws is ``label_proba_``. The cost grows with the square of a group's size: for groups of
+    thousands :func:`disaggregate.posterior.raking.raked` is the cheap way.
+
+    Parameters
+    ----------
+    probability : callable
+        From rows to their probabilities in each draw, before their own group's report is looked at.
+    members : GroupedData
+        Groups and evidence of all rows.
+    rng : numpy.random.Generator, optional
+        With it, labels (0 or 1) are drawn together for each group instead.
+
+    Yields
+    ------
+    rows : ndarray of int
+        Members of one or several groups.
+    draws : ndarray of shape (n_draws, n_rows)
+        Their probabilities, or labels.
+    """
+    group, n_draws = 0, None
+    while group < len(members.names):
+        last = _end_of_run(members.offsets, group, rows_at_once(n_draws))
+        rows = members.order[members.offsets[group] : members.offsets[last]]
+        before = ask(probability, rows, len(rows), n_draws)
+        n_draws, after = len(before), np.empty_like(before)
+        for place in range(group, last):
+            inside = slice(*(members.offsets[place : place + 2] - members.offsets[group]))
+            after[:, inside] = _given_report(before[:, inside], _report_of(members, place), rng)
+        yield rows, after
+        group = last
+
+
+def _end_of_run(offsets: NDArray, first: int, most_rows: int) -> int:
+    """Take as many groups as fit, but one at least."""
+    return max(first + 1, int(np.searchsorted(offsets, offsets[first] + most_rows, side="right")) - 1)
+
+
+def _report_of(members: GroupedData, group: int) -> FloatArray:
+    start, stop = members.offsets[group : group + 2] + group
+    report = members.log_likelihood[start : stop + 1]
+    return report - report.max()
+
+
+def _given_report(draws: FloatArray, report: FloatArray, rng: np.random.Generator | None) -> FloatArray:
+    n = draws.shape[1]
+    result = np.empty_like(draws)
+    step = max(1, _VALUES_AT_ONCE // (n + 1) ** 2)
+    for start in range(0, len(draws), step):
+        part = slice(start, start + step)
+        chances = _chances(draws[part].T.clip(_LEAST, _MOST), report)
+        result[part] = (_expected(chances) if rng is None else _drawn(chances, rng)).T
+    return result
+
+
+def _chances(p: FloatArray, report: FloatArray) -> list[FloatArray]:
+    """Pr(y_i = 1 given c positives among those before i, and the report), an array (c, draw) for each member i.
+
+    Backwards from the report: ahead_i[c] = q_i ahead_{i+1}[c] + p_i ahead_{i+1}[c + 1] is how probable the
+    report is when c of those before i are positive.
+    """
+    n = len(p)
+    ahead = np.repeat(np.exp(report)[:, None], p.shape[1], axis=1)
+    chances: list[FloatArray] = [np.empty(0)] * n
+    for i in range(n - 1, -1, -1):
+        positive = p[i] * ahead[1:]
+        ahead = (1.0 - p[i]) * ahead[:-1] + positive
+        chances[i] = np.divide(positive, ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
+    unsafe = ahead[0] < _SAFE_TOTAL
+    if unsafe.any():
+        for safe, exact in zip(chances, _chances_by_logarithms(p[:, unsafe], report), strict=True):
+            safe[:, unsafe] = exact
+    return chances
+
+
+def _chances_by_logarithms(p: FloatArray, report: FloatArray) -> list[FloatArray]:
+    n = len(p)
+    log_p, log_q = np.log(p), np.log1p(-p)
+    ahead = np.repeat(report[:, None], p.shape[1], axis=1)
+    chances: list[FloatArray] = [np.empty(0)] * n
+    for i in range(n - 1, -1, -1):
+        positive = log_p[i] + ahead[1:]
+        ahead = np.logaddexp(log_q[i] + ahead[:-1], positive)
+        reachable = np.isfinite(ahead)
+        chances[i] = np.exp(np.subtract(positive, ahead, out=np.full_like(ahead, -np.inf), where=reachable))
+    return chances
+
+
+def _expected(chances: list[FloatArray]) -> FloatArray:
+    """Average over the count of positives so far, whose law is carried along."""
+    law = np.ones((1, chances[0].shape[1]))
+    expected = np.empty((len(chances), law.shape[1]))
+    for i, chance in enumerate(chances):
+        positive = law * chance
+        expected[i] = positive.sum(axis=0)
+        law = np.pad(law - positive, ((0, 1), (0, 0)))
+        law[1:] += positive
+    return expected.clip(0.0, 1.0)
+
+
+def _drawn(chances: list[FloatArray], rng: np.random.Generator) -> FloatArray:
+    """Draw labels one after the other, each given the count of positives so far."""
+    n_draws = chances[0].shape[1]
+    count, every = np.zeros(n_draws, dtype=np.intp), np.arange(n_draws)
+    labels = np.empty((len(chances), n_draws))
+    for i, chance in enumerate(chances):
+        labels[i] = rng.random(n_draws) < chance[count, every]
+        count += labels[i].astype(np.intp)
+    return labels

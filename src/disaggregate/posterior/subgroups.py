@@ -1,0 +1,280 @@
+"""Rates of subgroups: probabilities of people averaged by any columns, draw by draw, with survey weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+
+from disaggregate.groups import GroupedData
+from disaggregate.posterior.blocks import Probability, blocks
+from disaggregate.posterior.members import given_reports
+from disaggregate.posterior.people import (
+    Cells,
+    Rows,
+    as_names,
+    cells,
+    read_weights,
+    require_columns,
+    require_free_names,
+)
+from disaggregate.posterior.summaries import summarise
+
+FloatArray = NDArray[np.float64]
+
+# Successive differences, as in the American Community Survey (80) and the Current Population Survey (160 replicates):
+# the mean square of the replicates' deviations is an eighth of the sum of squared differences between neighbours,
+# and the variance is a half of it.
+_SUCCESSIVE_DIFFERENCES = 4.0
+
+
+@dataclass(frozen=True)
+class SubgroupDraws:
+    """Rates of subgroups in each posterior draw.
+
+    Attributes
+    ----------
+    keys : DataFrame
+        What each subgroup is, a row a subgroup.
+    draws : ndarray of shape (n_draws, n_subgroups)
+        Rate of each subgroup in each draw.
+    n : ndarray of int, shape (n_subgroups,)
+        People in the table.
+    weight : ndarray of shape (n_subgroups,)
+        Sum of their weights.
+    replicates : ndarray of shape (n_replicates, n_subgroups) or None
+        Mean rate over the draws under each set of replicate weights.
+    design_factor : float
+        What the sum of squares of the replicates' deviations is multiplied by.
+    """
+
+    keys: pd.DataFrame
+    draws: FloatArray
+    n: NDArray[np.intp]
+    weight: FloatArray
+    replicates: FloatArray | None = None
+    design_factor: float = np.nan
+
+    def only(self, **levels: Any) -> SubgroupDraws:
+        """Keep the subgroups with these levels, such as ``only(sex="female")``."""
+        kept = np.ones(len(self.keys), dtype=bool)
+        for name, level in levels.items():
+            require_columns(self.keys, [name])
+            kept &= (self.keys[name] == level).to_numpy(dtype=bool, na_value=False)
+        if not kept.any():
+            raise ValueError(f"no subgroup has {levels}; there are {self.keys.to_dict('records')[:5]} and so on.")
+        return replace(
+            self,
+            keys=self.keys[kept].reset_index(drop=True),
+            draws=self.draws[:, kept],
+            n=self.n[kept],
+            weight=self.weight[kept],
+            replicates=None if self.replicates is None else self.replicates[:, kept],
+        )
+
+    def table(self, level: float = 0.9) -> pd.DataFrame:
+        """Sum up the draws; columns as of :func:`subgroup_rates`."""
+        columns = summarise(self.draws, level, self._design_variance(), bounds=(0.0, 1.0))
+        return with_counts(self.keys, columns, self.n, self.weight)
+
+    def _design_variance(self) -> FloatArray | None:
+        if self.replicates is None:
+            return None
+        return self.design_factor * squares(self.replicates, self.draws.mean(axis=0))
+
+
+def subgroup_rates(
+    probability: Probability,
+    people: Any,
+    by: str | Sequence[str],
+    weights: ArrayLike | None = None,
+    replicates: ArrayLike | None = None,
+    level: float = 0.9,
+    members: GroupedData | None = None,
+    *,
+    outcomes: bool = False,
+    design_factor: float | None = None,
+    random_state: Any = 0,
+) -> pd.DataFrame:
+    """Tabulate the share of positives in each subgroup, with its uncertainty.
+
+    A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: what share
+    such people have in the long run, or in the large population that the table stands for. With
+    ``outcomes=True`` it is the share of positives among *these very people*, whose labels are as random as coins
+    even when their probabilities are known; the smaller the subgroup, the wider its interval.
+
+    Parameters
+    ----------
+    probability : callable
+        From rows of the table, a slice or an array of row numbers, to their probabilities in each draw, shape
+        (n_draws, n_rows), such as ``lambda rows: model.predict_draws(X.iloc[rows])``. It is never asked for
+        more rows at once than a bounded number of values allows.
+    people : dataframe
+        One row a person.
+    by : str or sequence of str
+        Columns that make the subgroups; none for everybody together. Missing values are a level of their own.
+    weights : array-like of shape (n_rows,), optional
+        Survey weights.
+    replicates : array-like of shape (n_rows, n_replicates), optional
+        Replicate weights. The design variance is the ``design_factor`` times the sum of squares of the
+        replicates' deviations from the estimate.
+    level : float, default=0.9
+        Probability of the credible intervals.
+    members : GroupedData, optional
+        The reported groups that these rows are the members of. Each probability is then that given the own
+        group's report too, as ``label_proba_`` is, and labels of ``outcomes=True`` are drawn to agree with
+        the reports. Without the reports of everybody's group use :func:`disaggregate.posterior.raking.raked`.
+    outcomes : bool, default=False
+        Whether to estimate the share of positives among these very people.
+    design_factor : float, optional
+        By default 4 / n_replicates, that of successive differences; 1 / n_replicates for balanced repeated
+        replication, (n_replicates - 1) / n_replicates for a jackknife.
+    random_state : None, int or numpy Generator, default=0
+        Seed of the labels of ``outcomes=True``.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``; with replicate
+        weights also ``std_error_posterior, std_error_design``, whose squares add up to that of ``std_error``.
+        A subgroup without any weight has no estimate.
+    """
+    drawn = subgroup_draws(
+        probability,
+        people,
+        by,
+        weights,
+        replicates,
+        members,
+        outcomes=outcomes,
+        design_factor=design_factor,
+        random_state=random_state,
+    )
+    return drawn.table(level)
+
+
+def subgroup_draws(
+    probability: Probability,
+    people: Any,
+    by: str | Sequence[str],
+    weights: ArrayLike | None = None,
+    replicates: ArrayLike | None = None,
+    members: GroupedData | None = None,
+    *,
+    outcomes: bool = False,
+    design_factor: float | None = None,
+    random_state: Any = 0,
+) -> SubgroupDraws:
+    """Find the rate of each subgroup in each draw; parameters as of :func:`subgroup_rates`."""
+    names = as_names(by)
+    require_columns(people, names)
+    require_free_names(names)
+    _require_one_population(people, replicates, members, outcomes)
+    found = cells(people, names)
+    weight = read_weights(weights, len(people))
+    replicate = None if replicates is None else _read_replicates(replicates, len(people))
+    rng = np.random.default_rng(random_state) if outcomes else None
+    sums, replicate_sums = _sums(_answers(probability, len(people), members, rng), found, weight, replicate)
+    total = _by_cell(found, slice(None), weight[:, None])[:, 0]
+    return SubgroupDraws(
+        keys=found.keys,
+        draws=_ratio(sums, total).T,
+        n=np.bincount(found.codes, minlength=len(found.keys)),
+        weight=total,
+        replicates=None
+        if replicate is None
+        else _ratio(replicate_sums, _by_cell(found, slice(None), replicate)).T,
+        design_factor=_factor(replicate, design_factor),
+    )
+
+
+def with_counts(
+    keys: pd.DataFrame, columns: dict[str, FloatArray], n: NDArray[np.intp], weight: FloatArray
+) -> pd.DataFrame:
+    """Put a table together: what, how much, and how many; the parts of the standard error come last."""
+    parts = {name: values for name, values in columns.items() if name.startswith("std_error_")}
+    main = {name: values for name, values in columns.items() if name not in parts}
+    return keys.assign(**main, n=n, weight=weight, **parts)
+
+
+def squares(replicates: FloatArray, estimate: FloatArray) -> FloatArray:
+    """Sum of squares of the replicates' deviations from the estimate."""
+    return np.square(replicates - estimate).sum(axis=0)
+
+
+def _answers(
+    probability: Probability, n_rows: int, members: GroupedData | None, rng: np.random.Generator | None
+) -> Iterator[tuple[Rows, FloatArray]]:
+    """Go through probabilities, or labels, of everybody."""
+    if members is not None:
+        yield from given_reports(probability, members, rng)
+        return
+    for rows, draws in blocks(probability, n_rows):
+        yield rows, draws if rng is None else (rng.random(draws.shape) < draws).astype(np.float64)
+
+
+def _sums(
+    answers: Iterator[tuple[Rows, FloatArray]], found: Cells, weight: FloatArray, replicate: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Add up by subgroup: each draw under the weights, and the mean of the draws under the replicate weights."""
+    sums, replicate_sums = np.zeros(1), np.zeros(1)
+    for rows, draws in answers:
+        sums = sums + _by_cell(found, rows, draws.T * weight[rows, None])
+        if replicate is not None:
+            mean = draws.mean(axis=0)
+            replicate_sums = replicate_sums + _by_cell(found, rows, mean[:, None] * replicate[rows])
+    return sums, replicate_sums
+
+
+def _by_cell(found: Cells, rows: Rows, values: FloatArray) -> FloatArray:
+    """Sum of the rows of each subgroup, shape (n_subgroups, n_columns)."""
+    codes = found.codes[rows]
+    ones, starts = np.ones(len(codes)), np.arange(len(codes) + 1)
+    membership = csr_array((ones, codes, starts), shape=(len(codes), len(found.keys)))
+    return membership.T @ values
+
+
+def _ratio(sums: FloatArray, total: FloatArray) -> FloatArray:
+    below = total if total.ndim == sums.ndim else total[:, None]
+    return np.divide(sums, below, out=np.full(sums.shape, np.nan), where=below != 0.0)
+
+
+def _factor(replicate: FloatArray | None, design_factor: float | None) -> float:
+    if replicate is None:
+        return np.nan
+    if design_factor is None:
+        return _SUCCESSIVE_DIFFERENCES / replicate.shape[1]
+    if not design_factor > 0.0:
+        raise ValueError(f"design_factor must be above 0, such as 4 / n_replicates; got {design_factor!r}.")
+    return float(design_factor)
+
+
+def _read_replicates(replicates: ArrayLike, n_rows: int) -> FloatArray:
+    # Some surveys publish replicate weights below zero, so only their shape can be checked, and gaps.
+    values = np.asarray(replicates, dtype=np.float64)
+    if values.ndim != 2 or len(values) != n_rows or values.shape[1] < 2:
+        raise ValueError(
+            f"replicates must hold two or more columns of replicate weights for each of the {n_rows} people, got "
+            f"shape {values.shape}. Pass the columns of replicate weights of the same table."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError("replicates must hold finite numbers, but some are missing; drop or mend such rows.")
+    return values
+
+
+def _require_one_population(people: Any, replicates: Any, members: GroupedData | None, outcomes: bool) -> None:
+    if outcomes and replicates is not None:
+        raise ValueError(
+            "outcomes=True speaks of these very people, replicate weights of the population from which they were "
+            "drawn; ask for one of the two."
+        )
+    if members is not None and len(members.order) != len(people):
+        raise ValueError(
+            f"members must hold the groups of the {len(people)} people in the table, got {len(members.order)} "
+            "members. Pass the table and the groups of the same rows, in the same order."
+        )

@@ -1,0 +1,151 @@
+"""Four commands from two tables to an answer; every mistake is one message, exit code 2, and no file."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from disaggregate.cli.main import main
+from tests.test_analysis import make_tables
+
+ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
+SHORT = ["--kernel", "linear", "--draws", "40", "--burn", "40", "--chains", "2", "--json"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two tables, and the model of them."""
+    folder = tmp_path_factory.mktemp("tables")
+    people, results, _ = make_tables(n_groups=8)
+    people.to_csv(folder / "people.csv", index=False)
+    results.drop(columns=["yes", "all"]).to_csv(folder / "results.csv", index=False)
+    assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(folder / "m.dgz")]) == 0
+    return folder
+
+
+def paths(folder):
+    return [str(folder / "people.csv"), str(folder / "results.csv")]
+
+
+def complaint(arguments, capsys):
+    """Run a command that must fail, and return its one message."""
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert "Traceback" not in printed.err
+    return printed.err
+
+
+def test_check_lists_problems_and_passes(folder, capsys):
+    assert main(["check", *paths(folder), *ROLES]) == 0
+    printed = capsys.readouterr().out
+    assert "160 people, 8 results, features: age, place, sex" in printed
+    assert "advice: people, column 'age': 1 of 160 values missing" in printed
+
+
+def test_check_in_json(folder, capsys):
+    assert main(["check", *paths(folder), *ROLES, "--json"]) == 0
+    problems = json.loads(capsys.readouterr().out)
+    assert {"level", "where", "message"} == set(problems[0])
+
+
+def test_check_fails_where_a_fit_would(folder, tmp_path, capsys):
+    results = pd.read_csv(folder / "results.csv").assign(share=1.5)
+    results.to_csv(tmp_path / "results.csv", index=False)
+    arguments = ["check", str(folder / "people.csv"), str(tmp_path / "results.csv"), *ROLES]
+    assert "would stop a fit" in complaint(arguments, capsys)
+
+
+def test_fit_tells_what_it_did(folder, tmp_path, capsys):
+    assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz")]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["model"] == str(tmp_path / "m.dgz")
+    assert "age" in told["features"]
+    assert told["verdict"]
+    assert isinstance(told["converged"], bool)
+
+
+def test_predict_adds_three_columns_to_every_row(folder, tmp_path, capsys):
+    out = tmp_path / "out.csv"
+    assert main(["predict", str(folder / "m.dgz"), str(folder / "people.csv"), "-o", str(out)]) == 0
+    before, after = pd.read_csv(folder / "people.csv"), pd.read_csv(out)
+    assert list(after) == [*before, "probability", "conf_low", "conf_high"]
+    pd.testing.assert_frame_equal(after[list(before)], before)
+    assert after["probability"].between(0.0, 1.0).all()
+    assert "160 rows" in capsys.readouterr().out
+
+
+def test_pieces_give_what_the_whole_gives(folder, tmp_path, monkeypatch):
+    from disaggregate.cli import predict
+
+    arguments = ["predict", str(folder / "m.dgz"), str(folder / "people.csv"), "--json", "-o"]
+    assert main([*arguments, str(tmp_path / "whole.csv")]) == 0
+    monkeypatch.setattr(predict, "ROWS", 7)
+    assert main([*arguments, str(tmp_path / "pieces.csv")]) == 0
+    whole, pieces = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("whole", "pieces"))
+    pd.testing.assert_frame_equal(pieces, whole, rtol=1e-9)
+
+
+def test_subgroups_print_and_write(folder, tmp_path, capsys):
+    arguments = ["subgroups", str(folder / "m.dgz"), str(folder / "people.csv"), "--by", "sex,place"]
+    assert main([*arguments, "-o", str(tmp_path / "rates.csv")]) == 0
+    assert "Share of positives by sex, place" in capsys.readouterr().out
+    table = pd.read_csv(tmp_path / "rates.csv")
+    assert list(table) == ["sex", "place", "estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
+    assert table["n"].sum() == 160
+    assert main([*arguments, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == len(table)
+
+
+def test_effects_say_what_groups_can_tell(folder, capsys):
+    assert main(["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--feature", "place"]) == 0
+    printed = capsys.readouterr().out
+    assert "town - land" in printed
+    assert "What the groups can tell" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fit", "{f}/none.csv", "{f}/results.csv", *ROLES], "there is no file"),
+        (
+            ["fit", "{f}/people.csv", "{f}/results.csv", "--group", "distrikt", "--share", "share"],
+            "did you mean 'district'",
+        ),
+        (["fit", "{f}/people.csv", "{f}/results.csv", *ROLES, "--features", "age,height"], "no column 'height'"),
+        (["fit", "{f}/people.csv", "{f}/results.csv", *ROLES, "--kernel", "curly"], "kernel"),
+        (["fit", "{f}/people.csv", "{f}/results.csv", *ROLES, "--confidence", "sure"], "no column 'sure'"),
+        (["predict", "{f}/people.csv", "{f}/people.csv"], "is no model file"),
+        (["predict", "{f}/m.dgz", "{f}/results.csv"], "lacks 3 features"),
+    ],
+)
+def test_a_mistake_is_one_message_and_no_file(folder, tmp_path, capsys, arguments, message):
+    given = [argument.format(f=folder) for argument in arguments]
+    assert message in complaint([*given, "-o", str(tmp_path / "out.csv")], capsys)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_is_not_written_over_itself(folder, capsys):
+    people = str(folder / "people.csv")
+    before = (folder / "people.csv").read_bytes()
+    assert "another file" in complaint(["predict", str(folder / "m.dgz"), people, "-o", people], capsys)
+    assert (folder / "people.csv").read_bytes() == before
+
+
+def test_new_columns_must_be_free(folder, tmp_path, capsys):
+    pd.read_csv(folder / "people.csv").assign(probability=1).to_csv(tmp_path / "p.csv", index=False)
+    arguments = ["predict", str(folder / "m.dgz"), str(tmp_path / "p.csv"), "-o", str(tmp_path / "out.csv")]
+    assert "column 'probability' already" in complaint(arguments, capsys)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_bare_classifier_is_not_enough(folder, tmp_path, capsys):
+    import disaggregate as dg
+
+    dg.load(folder / "m.dgz").classifier.save(tmp_path / "bare.dgz")
+    arguments = ["subgroups", str(tmp_path / "bare.dgz"), str(folder / "people.csv"), "--by", "sex"]
+    assert "bare classifier" in complaint(arguments, capsys)
+
+
+def test_a_folder_that_is_not_there_is_noticed_before_the_fit(folder, tmp_path, capsys):
+    arguments = ["fit", *paths(folder), *ROLES, "-o", str(tmp_path / "nowhere" / "m.dgz")]
+    assert "does not exist" in complaint(arguments, capsys)

@@ -1,0 +1,154 @@
+"""From two tables to an answer: encoding, roles and evidence reach the classifier, and come back from a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import disaggregate as dg
+from disaggregate.saving import ArchiveError
+from disaggregate.tables.errors import TableError
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SETTINGS = {"n_chains": 2, "n_draws": 60, "n_burn": 60, "n_replicas": 1, "kernel": "linear", "random_state": 0}
+
+
+def make_tables(seed=0, n_groups=12, size=20):
+    """Older people and townspeople are positive more often; weights double for women."""
+    rng = np.random.default_rng(seed)
+    n = n_groups * size
+    district = np.repeat([f"d{i:02d}" for i in range(n_groups)], size)
+    age = rng.normal(50.0 + 12.0 * np.repeat(rng.standard_normal(n_groups), size), 10.0)
+    town = rng.random(n) < np.repeat(rng.random(n_groups), size)
+    sex = rng.choice(["f", "m"], size=n)
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(-(0.1 * (age - 50.0) + 2.0 * town - 1.0)))
+    people = pd.DataFrame(
+        {"district": district, "age": age, "place": np.where(town, "town", "land"), "sex": sex}
+    ).assign(w=np.where(sex == "f", 2.0, 1.0))
+    people.loc[3, "age"] = np.nan
+    results = pd.Series(y).groupby(district).agg(["sum", "size"]).reset_index(names="district")
+    results = results.rename(columns={"sum": "yes", "size": "all"}).assign(share=lambda t: t["yes"] / t["all"])
+    return people, results, y
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return make_tables()
+
+
+@pytest.fixture(scope="module")
+def analysis(tables):
+    people, results, _ = tables
+    return dg.fit_tables(
+        people, results, group="district", positives="yes", total="all", weight="w", settings=SETTINGS
+    )
+
+
+def test_features_are_all_the_rest_and_are_encoded(analysis):
+    assert analysis.roles.features == ("age", "place", "sex")
+    assert analysis.encoder.features == ["age", "place", "sex"]
+    assert analysis.classifier.n_features_in_ == len(analysis.encoder.feature_names_)
+    assert any("missing" in note for note in analysis.encoder.notes)
+
+
+def test_counts_of_everybody_are_exact(analysis, tables):
+    _, results, _ = tables
+    table = analysis.classifier.group_table().set_index("group")
+    assert_allclose(table["implied"], results.set_index("district").loc[table.index, "share"])
+
+
+def test_predictions_are_those_of_the_classifier_and_find_who_is_positive(analysis, tables):
+    people, _, y = tables
+    predicted = analysis.predict(people)
+    assert list(predicted) == ["probability", "conf_low", "conf_high"]
+    X = analysis.encoder.transform(people)
+    assert_array_equal(predicted["probability"], analysis.classifier.predict_proba(X)[:, 1])
+    assert (predicted["conf_low"] <= predicted["conf_high"]).all()
+    assert predicted["probability"][y].mean() > predicted["probability"][~y].mean() + 0.1
+
+
+def test_subgroups_use_the_weights_of_the_fit_unless_told_otherwise(analysis, tables):
+    people, _, _ = tables
+    table = analysis.subgroups(people, "sex").set_index("sex")
+    assert table.loc["f", "weight"] == 2.0 * (people["sex"] == "f").sum()
+    everybody = analysis.subgroups(people, [])
+    mean = np.average(analysis.predict(people)["probability"], weights=people["w"])
+    assert_allclose(everybody["estimate"], mean, rtol=1e-10)
+    other = people.assign(one=1.0)
+    assert analysis.subgroups(other, "sex", weights="one").set_index("sex").loc["f", "weight"] == (
+        (people["sex"] == "f").sum()
+    )
+
+
+def test_effects_of_named_features(analysis, tables):
+    people, _, _ = tables
+    table = analysis.effects(people, ["age", "place"])
+    assert table["term"].tolist() == ["age", "place"]
+    assert table["contrast"].tolist() == ["+1", "town - land"]
+    assert (table["estimate"] > 0).all()
+    with pytest.raises(TableError, match="'height' is no feature"):
+        analysis.effects(people, "height")
+
+
+def test_what_groups_can_tell(analysis, tables):
+    between = analysis.between_groups(tables[0]).set_index("feature")
+    assert between.loc["age", "between"] > between.loc["sex", "between"]
+
+
+def test_the_classifier_itself_gives_subgroups(tables):
+    people, results, _ = tables
+    features = people[["age"]].fillna(50.0)
+    model = dg.GroupStatsClassifier(**SETTINGS)
+    model.fit(features, results.set_index("district")["share"], groups=people["district"])
+    table = model.subgroups(people.assign(age=features["age"]), by=["sex"], weights="w")
+    assert list(table) == ["sex", "estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
+    women = (people["sex"] == "f").to_numpy()
+    assert_allclose(table["estimate"][0], model.predict_proba(features[women])[:, 1].mean(), rtol=1e-10)
+    with pytest.raises(ValueError, match="no column 'hair'"):
+        model.subgroups(people, by="hair")
+
+
+def test_subgroups_need_named_features(tables):
+    people, results, _ = tables
+    X = people[["age"]].fillna(50.0).to_numpy()
+    model = dg.GroupStatsClassifier(**SETTINGS)
+    model.fit(X, results.set_index("district")["share"], groups=people["district"])
+    with pytest.raises(ValueError, match="needs named features"):
+        model.subgroups(people, by="sex")
+
+
+def test_files_do_as_well_as_dataframes(analysis, tables, tmp_path):
+    people, results, _ = tables
+    people.to_csv(tmp_path / "people.csv", index=False)
+    results.to_csv(tmp_path / "results.csv", index=False)
+    roles = {"group": "district", "positives": "yes", "total": "all", "weight": "w"}
+    twin = dg.fit_tables(tmp_path / "people.csv", tmp_path / "results.csv", settings=SETTINGS, **roles)
+    assert_allclose(twin.predict(tmp_path / "people.csv"), analysis.predict(people), rtol=1e-9)
+
+
+def test_every_error_is_told_at_once(tables):
+    people, results, _ = tables
+    wrong = results.assign(share=results["share"].where(results.index != 2, 1.7))
+    with pytest.raises(TableError, match=r"1\.7"):
+        dg.fit_tables(people, wrong, group="district", share="share", ignore="w", settings=SETTINGS)
+    with pytest.raises(TableError, match="did you mean 'share'"):
+        dg.fit_tables(people, results, group="district", share="shares", settings=SETTINGS)
+
+
+def test_a_saved_analysis_goes_on_as_it_was(analysis, tables, tmp_path):
+    people, _, _ = tables
+    analysis.save(tmp_path / "m.dgz")
+    loaded = dg.load(tmp_path / "m.dgz")
+    assert loaded.roles == analysis.roles
+    assert loaded.problems == analysis.problems
+    pd.testing.assert_frame_equal(loaded.predict(people), analysis.predict(people))
+    pd.testing.assert_frame_equal(loaded.subgroups(people, "place"), analysis.subgroups(people, "place"))
+
+
+def test_an_encoding_that_does_not_fit_is_refused(analysis, tmp_path):
+    from dataclasses import replace
+
+    wrong = replace(analysis, encoder=replace(analysis.encoder, columns=analysis.encoder.columns[:1]))
+    wrong.save(tmp_path / "m.dgz")
+    with pytest.raises(ArchiveError, match="does not fit its classifier"):
+        dg.load(tmp_path / "m.dgz")
