@@ -152,3 +152,16 @@ def test_an_encoding_that_does_not_fit_is_refused(analysis, tmp_path):
     wrong.save(tmp_path / "m.dgz")
     with pytest.raises(ArchiveError, match="does not fit its classifier"):
         dg.load(tmp_path / "m.dgz")
+
+
+def test_replicate_weights_of_the_fit_give_a_design_error_but_not_for_these_very_people(tables):
+    people, results, _ = tables
+    rng = np.random.default_rng(0)
+    names = [f"r{i}" for i in range(8)]
+    wide = people.assign(**{name: people["w"] * rng.choice([0.3, 1.7], size=len(people)) for name in names})
+    roles = {"group": "district", "share": "share", "weight": "w", "replicates": names}
+    fitted = dg.fit_tables(wide, results, settings=SETTINGS, **roles)
+    assert fitted.roles.features == ("age", "place", "sex")
+    both = fitted.subgroups(wide, "sex")
+    assert (both["std_error"] > both["std_error_posterior"]).all()
+    assert "std_error_design" not in fitted.subgroups(wide, "sex", outcomes=True)

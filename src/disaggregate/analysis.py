@@ -100,7 +100,8 @@ class Analysis:
         """
         table = self.read(people)
         weight = weights or self.roles.weight
-        columns = list(replicates) or list(self.roles.replicates)
+        # The share among these very people has no design error: they are not a sample of themselves.
+        columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         _require_columns(table, [*([weight] if weight else []), *columns])
         return subgroup_rates(
             of_rows(self.predict_draws, table),

@@ -1,5 +1,6 @@
 import matplotlib
 import pytest
+from matplotlib import pyplot
 
 matplotlib.use("Agg")
 
@@ -7,7 +8,7 @@ matplotlib.use("Agg")
 @pytest.fixture(autouse=True)
 def _close_figures():
     yield
-    matplotlib.pyplot.close("all")
+    pyplot.close("all")
 
 
 @pytest.fixture

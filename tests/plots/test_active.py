@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pytest
 

@@ -1,6 +1,5 @@
 """Bands: lines for numbers, points for levels, one for each value of a second column."""
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,5 @@
 """Calibration: shares in bins of equally many, with intervals of the number of people."""
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pytest
 from scipy.stats import beta

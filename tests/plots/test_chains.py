@@ -1,6 +1,5 @@
 """Traces and ranks of chains."""
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pytest
 from scipy.stats import rankdata

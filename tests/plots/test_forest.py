@@ -1,6 +1,5 @@
 """The forest: rows in order, what they are, where they lie, and their numbers."""
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pandas as pd
 import pytest

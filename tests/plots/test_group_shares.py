@@ -1,6 +1,5 @@
 """Reported against implied shares: misses stand out and have their names."""
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,5 @@
 """Swap rates of the ladder: a bar a pair, rungs by their powers."""
 
-import matplotlib.pyplot  # noqa: F401, figures are closed through it
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex

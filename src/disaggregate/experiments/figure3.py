@@ -12,15 +12,16 @@ from disaggregate.datasets import BAYES_AUC, make_hidden_cluster
 from disaggregate.experiments.fits import fit_timed, mean_and_spread, tracked
 from disaggregate.experiments.outcome import Outcome, Scope
 from disaggregate.groups.evidence import AtLeast, Count, Evidence
-from disaggregate.plots import probability_surface
 from disaggregate.plots.canvas import new_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from sklearn.utils import Bunch
 
 PAPER = {"multiple instance": 0.885, "fractions": 0.922}
 FRESH_GROUPS = 1000
+MIDDLE = 4.0
 # A Gaussian kernel of width 1, the same for both kinds of evidence.
 MODEL: dict[str, Any] = {"kernel": "rbf", "gamma": 0.5, "confidence": 1000.0}
 
@@ -106,7 +107,7 @@ def _table(raw: pd.DataFrame) -> pd.DataFrame:
 
 def _draw(models: dict[str, Any], data: Bunch, raw: pd.DataFrame) -> Figure:
     figure = new_figure(13.0, 10.5)
-    (truth, known), learned = figure.subplots(2, 2, sharex=True, sharey=True)
+    (truth, known), learned = figure.subplots(2, 2)
     positive = data.y == 1
     truth.scatter(*data.X[~positive].T, s=14, c="#f1a340", label="negative")
     truth.scatter(*data.X[positive].T, s=22, c="#542788", label="positive")
@@ -114,7 +115,13 @@ def _draw(models: dict[str, Any], data: Bunch, raw: pd.DataFrame) -> Figure:
     share = data.shares.loc[data.groups].to_numpy()
     known.scatter(*data.X[share == 0].T, s=12, c="#cccccc", label="in a group without positives")
     some = known.scatter(
-        *data.X[share > 0].T, s=24, c=share[share > 0], cmap="viridis", vmin=0, vmax=1, label="others"
+        *data.X[share > 0].T,
+        s=24,
+        c=share[share > 0],
+        cmap="viridis",
+        vmin=0,
+        vmax=1,
+        label="in one with positives",
     )
     figure.colorbar(some, ax=known, label="share reported by the group")
     known.set_title("Known: the share of positives in each group of eight")
@@ -122,7 +129,20 @@ def _draw(models: dict[str, Any], data: Bunch, raw: pd.DataFrame) -> Figure:
         ax.legend(loc="upper right", fontsize="small", framealpha=0.9)
     means = raw.groupby("evidence")[["training", "fresh"]].mean()
     for ax, (name, model) in zip(learned, models.items(), strict=True):
-        probability_surface(model, data.X, data.y, ax=ax)
+        _surface(ax, model, data)
         auc = means.loc[name]
         ax.set_title(f"Learned from {name}\nmean AUC {auc['training']:.3f} training, {auc['fresh']:.3f} fresh")
     return figure
+
+
+def _surface(ax: Axes, model: Any, data: Bunch) -> None:
+    """Draw the probability in the middle, where the cluster is; its scale is the panel's own."""
+    side = np.linspace(-MIDDLE, MIDDLE, 121)
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(side, side)])
+    probability = model.predict_proba(grid)[:, 1].reshape(len(side), len(side))
+    filled = ax.contourf(side, side, probability, levels=12, cmap="Purples")
+    ax.figure.colorbar(filled, ax=ax, label="probability of a positive")
+    for is_positive, size, colour, label in ((False, 5, "#f1a340", "negative"), (True, 26, "#2d004b", "positive")):
+        shown = (data.y == is_positive) & (np.abs(data.X) < MIDDLE).all(axis=1)
+        ax.scatter(*data.X[shown].T, s=size, c=colour, edgecolors="white" if is_positive else "none", label=label)
+    ax.legend(loc="upper right", fontsize="small", framealpha=0.9)

@@ -27,9 +27,9 @@ from disaggregate.posterior.summaries import summarise
 
 FloatArray = NDArray[np.float64]
 
-# Successive differences, as in the American Community Survey (80) and the Current Population Survey (160 replicates):
-# the mean square of the replicates' deviations is an eighth of the sum of squared differences between neighbours,
-# and the variance is a half of it.
+# Successive differences, as in the American Community Survey (80 replicates) and the Current Population Survey
+# (160): the mean square of the replicates' deviations is an eighth of the sum of squared differences between
+# neighbours, and the variance is a half of it.
 _SUCCESSIVE_DIFFERENCES = 4.0
 
 
