@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
+from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, role_arguments
@@ -23,12 +24,12 @@ MARKS = {"error": "✗", "warning": "!", "advice": "→"}
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
-    parser = subparsers.add_parser(
+    parser = new_command(
+        subparsers,
         "check",
-        help="list every problem of a table of people and a table of results",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "list every problem of a table of people and a table of results",
+        DESCRIPTION,
+        EXAMPLES,
     )
     add_table_arguments(parser)
     add_json_argument(parser)

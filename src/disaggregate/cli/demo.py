@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disaggregate.cli.arguments import figure_path, whole_number
+from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -32,12 +33,12 @@ PAPER_TIME = "6 s, 2.6 GHz Pentium 4"
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
-    parser = subparsers.add_parser(
+    parser = new_command(
+        subparsers,
         "demo",
-        help="the paper's first experiment: a table here, a figure in demo.png",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "the paper's first experiment: a table here, a figure in demo.png",
+        DESCRIPTION,
+        EXAMPLES,
     )
     add = parser.add_argument
     add(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from disaggregate.cli.command import add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_table
 from disaggregate.cli.table_arguments import names
@@ -22,18 +22,12 @@ examples:
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
-    parser = subparsers.add_parser(
-        "effects",
-        help="average effects of features, with intervals",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_command(
+        subparsers, "effects", "average effects of features, with intervals", DESCRIPTION, EXAMPLES
     )
     add = parser.add_argument
-    add("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
-    add("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    add_model_and_people(parser)
     add("--feature", type=names, metavar="COLUMNS", help="features, separated by commas (default: all)")
-    add("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
     add_json_argument(parser)
     parser.set_defaults(run=run)

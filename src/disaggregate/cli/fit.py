@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, output_path, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, role_arguments
@@ -25,12 +26,8 @@ examples:
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
-    parser = subparsers.add_parser(
-        "fit",
-        help="learn from a table of people and a table of results",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_command(
+        subparsers, "fit", "learn from a table of people and a table of results", DESCRIPTION, EXAMPLES
     )
     add_table_arguments(parser)
     add = parser.add_argument_group("model and sampler").add_argument

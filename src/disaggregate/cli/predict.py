@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from disaggregate.cli.command import add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_json
 
@@ -28,17 +28,9 @@ NEW_COLUMNS = ("probability", "conf_low", "conf_high")
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
-    parser = subparsers.add_parser(
-        "predict",
-        help="add each person's probability to a table",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
-    parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    parser = new_command(subparsers, "predict", "add each person's probability to a table", DESCRIPTION, EXAMPLES)
+    add_model_and_people(parser)
     parser.add_argument("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write")
-    parser.add_argument("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
     add_json_argument(parser)
     parser.set_defaults(run=run)
 

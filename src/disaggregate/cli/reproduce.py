@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError
 
 if TYPE_CHECKING:
@@ -36,12 +37,8 @@ QUICK = {"n_repeats": 2, "n_draws": 100, "n_burn": 100}
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
-    parser = subparsers.add_parser(
-        "reproduce",
-        help="the paper's experiments, with its numbers beside ours",
-        description=DESCRIPTION,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_command(
+        subparsers, "reproduce", "the paper's experiments, with its numbers beside ours", DESCRIPTION, EXAMPLES
     )
     add = parser.add_argument
     add("experiment", choices=[*REPEATS, "all"], help="which one")

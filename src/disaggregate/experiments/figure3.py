@@ -144,5 +144,6 @@ def _surface(ax: Axes, model: Any, data: Bunch) -> None:
     ax.figure.colorbar(filled, ax=ax, label="probability of a positive")
     for is_positive, size, colour, label in ((False, 5, "#f1a340", "negative"), (True, 26, "#2d004b", "positive")):
         shown = (data.y == is_positive) & (np.abs(data.X) < MIDDLE).all(axis=1)
-        ax.scatter(*data.X[shown].T, s=size, c=colour, edgecolors="white" if is_positive else "none", label=label)
+        across, up = data.X[shown].T
+        ax.scatter(across, up, s=size, c=colour, edgecolors="white" if is_positive else "none", label=label)
     ax.legend(loc="upper right", fontsize="small", framealpha=0.9)

@@ -1,0 +1,28 @@
+"""What the sub-commands have in common: help with examples, and the model and people that most of them take."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+Subparsers = argparse._SubParsersAction
+
+
+def new_command(
+    subparsers: Subparsers[argparse.ArgumentParser], name: str, summary: str, description: str, examples: str
+) -> argparse.ArgumentParser:
+    """Add a sub-command whose help keeps its lines and ends with examples."""
+    return subparsers.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def add_model_and_people(parser: argparse.ArgumentParser) -> None:
+    """Let the command take a fitted model, a table of people, and the probability of its intervals."""
+    parser.add_argument("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
+    parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    parser.add_argument("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
