@@ -4,7 +4,7 @@ The way of the data is the list of folders: ``tables`` (files and dataframes bec
 (rows sorted by group, and what is known of each group), ``basis`` (kernels and their centres), ``sampler``
 (the Markov chains), ``execute`` (where they run), ``posterior`` (what comes out). ``estimator`` puts them
 together, ``choice`` weighs kernels and ``fitting`` runs them; ``images`` makes groups of annotated pictures,
-``experiments`` are those of the paper, ``plots`` and ``cli`` show the results.
+``experiments`` are those of the paper, ``plots``, ``report`` and ``cli`` show the results.
 """
 
 from __future__ import annotations

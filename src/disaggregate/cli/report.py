@@ -1,0 +1,66 @@
+"""`disaggregate report`: one HTML page to hand on."""
+
+from __future__ import annotations
+
+import argparse
+
+from disaggregate.cli.command import add_model_and_people, new_command
+from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_json
+from disaggregate.cli.table_arguments import names
+
+DESCRIPTION = """\
+Write one HTML page about a model: the data, the verdict, groups, subgroups, effects, method and settings. It needs
+no network and no other file, reads well on a phone, and can be printed.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate report model.dgz people.csv -o report.html
+  disaggregate report model.dgz people.csv -o report.html --by educ,race --feature age,educ \\
+      --title "New York 2016" --question "Who voted, and for whom?"
+"""
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = new_command(
+        subparsers, "report", "one HTML page with all of it, to read, print or send", DESCRIPTION, EXAMPLES
+    )
+    add = parser.add_argument
+    add_model_and_people(parser)
+    add("-o", "--output", type=output_path, required=True, metavar="PAGE", help="page to write, usually *.html")
+    add(
+        "--by",
+        type=names,
+        action="extend",
+        metavar="COLUMNS",
+        help="columns, separated by commas, each with subgroups of its own (default: categories with few levels)",
+    )
+    add("--feature", type=names, metavar="COLUMNS", help="features whose effects to tell (default: the first 8)")
+    add("--title", metavar="TEXT", help="heading of the page")
+    add("--question", metavar="TEXT", help="what was to be found out")
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the page, and say where it is."""
+    if arguments.output.resolve() in (arguments.people.resolve(), arguments.model.resolve()):
+        raise CommandError("the page must be another file than the model and the table of people")
+    with told_to_the_user():
+        from disaggregate.report import write_report
+
+        write_report(
+            load_analysis(arguments.model),
+            arguments.people,
+            arguments.output,
+            by=arguments.by or (),
+            features=arguments.feature,
+            title=arguments.title,
+            question=arguments.question,
+            level=arguments.level,
+        )
+    if arguments.json:
+        print_json({"output": str(arguments.output)})
+    else:
+        print(f"Report: {arguments.output}")

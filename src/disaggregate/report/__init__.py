@@ -1,0 +1,5 @@
+"""One self-contained HTML page that says what was asked, what was found, and how far to believe it."""
+
+from disaggregate.report.page import write_report
+
+__all__ = ["write_report"]

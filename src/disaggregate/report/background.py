@@ -1,0 +1,110 @@
+"""How it was done: sensitivity, method, settings and versions; the same words in every report."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.report.blocks import Code, Heading, Notes, Section, Text
+from disaggregate.report.tables import as_table
+
+if TYPE_CHECKING:
+    from disaggregate.analysis import Analysis
+
+_SENSITIVITY = """\
+This report rests on one fit. How far an estimate hangs on the choices made for it can only be seen by fitting \
+again with other choices, which takes as long as the first fit each time, so it is not part of this page. Change \
+what you are least sure of: the confidence in the results, the kernel, the features. A shift of more than one \
+standard error says that the choice matters more than the noise. In Python:"""
+_CODE = """\
+import disaggregate as dg
+from disaggregate.posterior.identification import sensitivity
+
+sensitivity(
+    lambda **settings: dg.fit_tables("people.csv", "results.csv", ..., settings=settings),
+    lambda fit: fit.effects("people.csv", {feature!r}).iloc[0],
+    {{"linear kernel": {{"kernel": "linear"}}, "wide kernel": {{"kernel": "rbf", "gamma": 0.05}}}},
+)"""
+_METHOD = (
+    "Nobody's own label is known, only what each group reported. The model gives every person a score f that "
+    "depends smoothly on the features, and a probability Φ(f) of being positive, Φ being the normal distribution "
+    "function. How many in a group are positive follows from the probabilities of its members, and how well that "
+    "agrees with the report is the likelihood. Scores that make the reports probable are believed; where the "
+    "reports leave several explanations open, all of them stay in the answer.",
+    "The score is a weighted sum of kernels. With dense weights it is a Gaussian process on these kernels, "
+    "averaged over kernels and widths by how probable each makes the reports; with sparse weights few kernels are "
+    "active at a time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder of "
+    "replicas that takes the reports less and less seriously, so that a chain is not caught in one explanation. "
+    "Chains start at different places; R-hat compares them, and the effective draws say what they are worth.",
+    "Shares, effects and their intervals are computed in every draw and summed up after that, so that they carry "
+    "the whole uncertainty of the model: an interval of 90% holds the truth with probability 0.9, if the model "
+    "is right. What cannot be checked from group results is whether people with equal features are alike in all "
+    "groups. Where they are not, results by subgroup are off, and no interval shows it.",
+)
+_REFERENCES = (
+    "H. Kück and N. de Freitas. Learning about individuals from group statistics. Uncertainty in Artificial "
+    "Intelligence, 2005.",
+    "H. Kück, P. Carbonetto and N. de Freitas. A constrained semi-supervised learning approach to data "
+    "association. European Conference on Computer Vision, 2004.",
+    "S. S. Tham, A. Doucet and K. Ramamohanarao. Sparse Bayesian learning for regression and classification using "
+    "Markov chain Monte Carlo. International Conference on Machine Learning, 2002.",
+    "A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner. Rank-normalization, folding, and "
+    "localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis, 2021.",
+)
+_PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib", "jinja2")
+
+
+def sensitivity_section(analysis: Analysis) -> Section:
+    """Say how to learn what a result hangs on."""
+    feature = next(iter(analysis.encoder.features), "age")
+    return Section("sensitivity", "Sensitivity", [Text(_SENSITIVITY), Code(_CODE.format(feature=feature))])
+
+
+def method_section() -> Section:
+    """Explain the model in plain words."""
+    return Section("method", "Method", [*map(Text, _METHOD), Heading("References"), Notes(_REFERENCES)])
+
+
+def settings_section(analysis: Analysis) -> Section:
+    """List what would be needed to do it again."""
+    settings = analysis.classifier.get_params(deep=False)
+    settings.pop("confidence")  # each report brings its own, which the data section tells
+    versions = {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES}
+    return Section(
+        "settings",
+        "Settings and versions",
+        [
+            as_table(
+                _pairs({name: _value(value) for name, value in settings.items()}),
+                "Settings of the fit.",
+                {"name": "Setting", "value": "Value"},
+            ),
+            as_table(_pairs(versions), "Versions that made this report.", {"name": "Package", "value": "Version"}),
+        ],
+    )
+
+
+def _pairs(values: dict[str, str]) -> pd.DataFrame:
+    return pd.DataFrame({"name": list(values), "value": list(values.values())})
+
+
+def _value(value: Any) -> str:
+    """Write a setting down in few words; a mapping or an array may hold a value for every group."""
+    if isinstance(value, np.ndarray):
+        return f"array of shape {value.shape}"
+    if hasattr(value, "items"):
+        return f"one for each of {len(value)} groups"
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
+    return repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"

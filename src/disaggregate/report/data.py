@@ -1,0 +1,102 @@
+"""What went in: people, groups, features, and what was noticed about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from disaggregate.groups.evidence import Fraction
+from disaggregate.report.blocks import Block, Facts, Heading, Notes, Section, Table
+from disaggregate.report.tables import as_table
+from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn
+
+if TYPE_CHECKING:
+    from disaggregate.analysis import Analysis
+
+_REPORTS = {
+    "share": "share of positives",
+    "positives": "count of positives",
+    "total": "counted among",
+    "low": "lowest possible",
+    "high": "highest possible",
+    "noise": "privacy noise",
+    "size": "size of the population",
+    "confidence": "confidence",
+    "weight": "survey weight",
+}
+
+
+def data_section(analysis: Analysis, people: pd.DataFrame) -> Section:
+    """Describe the tables."""
+    blocks: list[Block] = [Facts(_facts(analysis, people)), _features(analysis)]
+    noticed = [
+        *map(str, analysis.problems),
+        *analysis.encoder.notes,
+        *analysis.encoder.remarks(people),
+    ]
+    if noticed:
+        blocks += [Heading("What was noticed"), Notes(noticed)]
+    return Section("data", "Data", blocks)
+
+
+def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
+    groups = analysis.classifier.group_table()
+    whom = "a random sample of each group" if analysis.sampled else "everybody in each group"
+    facts = [
+        ("People that the model learned from", f"{int(groups['n'].sum()):,}, {whom}"),
+        ("People in the table of this report", f"{len(people):,}"),
+        ("Groups", f"{len(groups):,} (column {analysis.roles.group}), {_sizes(groups['n'])}"),
+        ("Groups that reported a share", f"{int(groups['reported'].notna().sum()):,}"),
+        ("What is known of the groups", _evidence(analysis)),
+    ]
+    columns = [
+        f"{told}: {getattr(analysis.roles, role)}" for role, told in _REPORTS.items() if _has(analysis, role)
+    ]
+    return [*facts, ("Columns", "; ".join(columns))] if columns else facts
+
+
+def _evidence(analysis: Analysis) -> str:
+    """Count the kinds of evidence, and say how far shares are trusted: settings do not, as each has its own."""
+    known = analysis.classifier._data.evidence
+    counts = Counter(type(evidence).__name__ for evidence in known)
+    trust = sorted({evidence.confidence for evidence in known if isinstance(evidence, Fraction)})
+    told = [f"{number:,} {kind}" for kind, number in counts.items()]
+    if trust:
+        told.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
+    return ", ".join(told)
+
+
+def _has(analysis: Analysis, role: str) -> bool:
+    return bool(getattr(analysis.roles, role, None))
+
+
+def _sizes(sizes: pd.Series) -> str:
+    least, most = int(sizes.min()), int(sizes.max())
+    return f"of {least:,} people each" if least == most else f"of {least:,} to {most:,} people"
+
+
+def _features(analysis: Analysis) -> Table:
+    columns = analysis.encoder.columns
+    frame = pd.DataFrame(
+        {
+            "feature": [column.name for column in columns],
+            "kind": [_kind(column) for column in columns],
+            "holds": [_holds(column) for column in columns],
+        }
+    )
+    headings = {"feature": "Feature", "kind": "Kind", "holds": "Holds"}
+    return as_table(frame, "Features that the model learned from.", headings)
+
+
+def _kind(column: EncodedColumn) -> str:
+    return "category" if isinstance(column, CategoryColumn) else "date" if column.is_date else "number"
+
+
+def _holds(column: EncodedColumn) -> str:
+    if isinstance(column, CategoryColumn):
+        levels = len(column.levels) + len(column.pooled)
+        return f"{levels} levels" if levels != 1 else "one level"
+    gaps = f", {column.missing:.1%} missing" if column.missing else ""
+    return f"{'dates' if column.is_date else 'numbers'}{gaps}"

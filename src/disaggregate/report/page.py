@@ -1,0 +1,124 @@
+"""The page itself: sections into a template, and the whole into one file that needs no other."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from disaggregate.report.background import method_section, sensitivity_section, settings_section
+from disaggregate.report.blocks import Section
+from disaggregate.report.data import data_section
+from disaggregate.report.estimates import effects_section, groups_section, subgroups_section
+from disaggregate.report.verdict import verdict_section
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from disaggregate.analysis import Analysis
+
+MISSING_JINJA = "Reports need jinja2, which is not installed. Run: pip install 'disaggregate[report]'"
+
+
+def write_report(
+    analysis: Analysis,
+    people: Any,
+    path: str | os.PathLike[str],
+    *,
+    by: str | Sequence[str] = (),
+    features: str | Sequence[str] | None = None,
+    title: str | None = None,
+    question: str | None = None,
+    level: float = 0.9,
+) -> None:
+    """Write one HTML page about an analysis; an earlier file is replaced once the new one is complete.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Made by :func:`disaggregate.fit_tables`, or loaded.
+    people : path or dataframe
+        Whom subgroups and effects speak of.
+    path : str or path
+        Where to, usually ``*.html``.
+    by : str or sequence of str
+        Columns whose levels are the subgroups, each column by itself; by default the features that are
+        categories with at most 12 levels.
+    features : str or sequence of str, optional
+        Features whose effects are told; by default the first 8 that can be compared.
+    title, question : str, optional
+        Heading of the page, and what was to be found out.
+    level : float, default=0.9
+        Probability of the credible intervals.
+    """
+    table = analysis.read(people)
+    columns = [by] if isinstance(by, str) else list(by)
+    chosen = [features] if isinstance(features, str) else features
+    page = (
+        _environment()
+        .from_string(_resource("page.html.j2"))
+        .render(
+            title=title or f"What the results of groups say about {len(table):,} people",
+            question=question or _question(analysis),
+            sections=_sections(analysis, table, columns, chosen, level),
+            style=_resource("page.css"),
+            script=_resource("sort.js"),
+            script_hash=_hash(_resource("sort.js")),
+        )
+    )
+    _write(Path(path).expanduser(), page)
+
+
+def _sections(
+    analysis: Analysis, people: DataFrame, by: Sequence[str], features: Sequence[str] | None, level: float
+) -> list[Section]:
+    return [
+        data_section(analysis, people),
+        verdict_section(analysis),
+        groups_section(analysis, level),
+        subgroups_section(analysis, people, by, level),
+        effects_section(analysis, people, features, level),
+        sensitivity_section(analysis),
+        method_section(),
+        settings_section(analysis),
+    ]
+
+
+def _question(analysis: Analysis) -> str:
+    n_groups = len(analysis.classifier.group_table())
+    return (
+        f"Who is positive? Nobody's own answer is known, only the results of {n_groups:,} groups "
+        f"({analysis.roles.group}), and of each person: {', '.join(analysis.encoder.features)}."
+    )
+
+
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError as error:
+        raise ImportError(MISSING_JINJA) from error
+    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _resource(name: str) -> str:
+    return files("disaggregate.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(script: str) -> str:
+    """Let the browser run our script and no other, should one have found its way into the page."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _write(path: Path, page: str) -> None:
+    partial = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
+    try:
+        with partial.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

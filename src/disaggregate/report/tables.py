@@ -1,0 +1,67 @@
+"""From a dataframe to a table of the page: numbers rounded to what they are worth, sorted by what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from disaggregate.report.blocks import Cell, Column, Table
+
+NOTHING = "—"
+_FEWEST_DIGITS, _MOST_DIGITS = 3, 9
+
+
+def as_table(
+    frame: pd.DataFrame, caption: str, headings: Mapping[str, str], digits: int | np.ndarray = _FEWEST_DIGITS
+) -> Table:
+    """Turn some columns of a dataframe into a table of the page.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What to show.
+    caption : str
+        What it shows, in words.
+    headings : mapping of str
+        The columns to show, in this order, with their headings.
+    digits : int or ndarray of int, default=3
+        Digits after the point of numbers that are not whole, for all rows or for each.
+    """
+    each = np.broadcast_to(digits, len(frame))
+    columns = [Column(heading, _is_number(frame[name])) for name, heading in headings.items()]
+    cells = [[_cell(value, int(d)) for value, d in zip(frame[name], each, strict=True)] for name in headings]
+    return Table(caption, columns, list(zip(*cells, strict=True)))
+
+
+def worthwhile_digits(frame: pd.DataFrame) -> np.ndarray:
+    """Digits after the point, for each row, that show two digits of half its interval."""
+    width = (frame["conf_high"] - frame["conf_low"]).to_numpy(dtype=float) / 2.0
+    known = np.isfinite(width) & (width > 0.0)
+    digits = np.full(len(frame), _FEWEST_DIGITS)
+    digits[known] = np.clip(1 - np.floor(np.log10(width[known])), _FEWEST_DIGITS, _MOST_DIGITS)
+    return digits
+
+
+def percent(level: float) -> str:
+    """Write the level of an interval, such as 90% or 99.9%."""
+    return f"{100.0 * level:g}%"
+
+
+def _is_number(column: pd.Series) -> bool:
+    return types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
+
+
+def _cell(value: Any, digits: int) -> Cell:
+    if pd.isna(value):
+        return Cell(NOTHING, None)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        return Cell(str(value), str(value))
+    number = float(value)
+    if number.is_integer() and not isinstance(value, (float, np.floating)):
+        return Cell(f"{int(value):,}", number)
+    # Adding zero takes the sign from numbers that were rounded to nothing.
+    return Cell(f"{round(number, digits) + 0.0:,.{digits}f}", number)

@@ -1,0 +1,96 @@
+"""Whether to believe it: the verdict in words, and the numbers behind it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from disaggregate.report.blocks import Block, Facts, Section, Table, Text
+from disaggregate.report.tables import as_table
+
+if TYPE_CHECKING:
+    from disaggregate.analysis import Analysis
+    from disaggregate.posterior.diagnostics import Diagnostics
+
+_QUANTITIES = {
+    "delta2": "scale of the weights (delta2)",
+    "n_active": "active kernels (n_active)",
+    "f": "score of a person (f)",
+}
+
+
+def verdict_section(analysis: Analysis) -> Section:
+    """Say whether the chains agree and whether the reports tell anything."""
+    diagnostics = analysis.classifier.diagnostics_
+    head = "Ready to use." if diagnostics.converged else "Not yet reliable."
+    blocks: list[Block] = [
+        Text(f"{head} {diagnostics.verdict}", tone="good" if diagnostics.converged else "bad"),
+        Facts(_facts(analysis)),
+        _quantities(diagnostics),
+    ]
+    if diagnostics.kernels:
+        blocks.append(_kernels(diagnostics))
+    return Section("verdict", "Verdict", blocks)
+
+
+def _facts(analysis: Analysis) -> list[tuple[str, str]]:
+    diagnostics = analysis.classifier.diagnostics_
+    n_chains, n_draws = analysis.classifier.posterior_.shape
+    facts = [
+        ("Chains and draws", f"{n_chains} chains of {n_draws:,} draws"),
+        ("Worst R-hat (1 is best, below 1.01 is good)", f"{diagnostics.worst_rhat:.3f}"),
+        ("Fewest effective draws (100 or more are good)", f"{diagnostics.fewest_effective:,.0f}"),
+    ]
+    ladder = diagnostics.ladder
+    if ladder is None:
+        return [*facts, ("Log evidence", "not known: this fit had no ladder of replicas")]
+    return [
+        *facts,
+        ("Log evidence of the reports", str(ladder.log_evidence)),
+        ("The same if everybody were alike", f"{ladder.log_evidence_constant:.2f}"),
+        ("Gain from the features", f"{ladder.gain:+.2f}"),
+        ("Replicas, and how often the laziest pair swaps", f"{len(ladder.powers)}, {ladder.swap_rates.min():.0%}"),
+    ]
+
+
+def _quantities(diagnostics: Diagnostics) -> Table:
+    summary = diagnostics.summary()
+    shown = summary.assign(
+        quantity=summary["quantity"].map(lambda name: _QUANTITIES.get(name, name)),
+        ess_bulk=_whole(summary["ess_bulk"]),
+        ess_tail=_whole(summary["ess_tail"]),
+    )
+    headings = {
+        "quantity": "Quantity",
+        "rhat": "R-hat",
+        "ess_bulk": "Effective draws, centre",
+        "ess_tail": "Effective draws, tails",
+    }
+    return as_table(shown, "Agreement of the chains: the worst value of each quantity.", headings)
+
+
+def _whole(numbers: pd.Series) -> pd.Series:
+    return numbers.round().astype("Int64")
+
+
+def _kernels(diagnostics: Diagnostics) -> Table:
+    frame = pd.DataFrame(
+        {
+            "kernel": [score.kernel for score in diagnostics.kernels],
+            "gamma": [None if score.kernel == "linear" else score.gamma for score in diagnostics.kernels],
+            "evidence": [score.log_evidence.value for score in diagnostics.kernels],
+            "error": [score.log_evidence.std_error for score in diagnostics.kernels],
+            "prior": [score.prior for score in diagnostics.kernels],
+            "weight": [score.weight for score in diagnostics.kernels],
+        }
+    ).astype({"gamma": float})
+    headings = {
+        "kernel": "Kernel",
+        "gamma": "Gamma",
+        "evidence": "Log evidence",
+        "error": "Standard error",
+        "prior": "Weight before",
+        "weight": "Weight after",
+    }
+    return as_table(frame, "Kernels that were compared, and how much each counts in the results.", headings, 4)

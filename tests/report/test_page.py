@@ -1,0 +1,246 @@
+"""One page that needs nothing else: all numbers are there, nothing is fetched, and no name becomes code."""
+
+import re
+import sys
+from html.parser import HTMLParser
+
+import pandas as pd
+import pytest
+
+import disaggregate as dg
+from disaggregate.report import write_report
+from disaggregate.report.page import MISSING_JINJA
+from tests.test_analysis import SETTINGS, make_tables
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+HOSTILE = "<script>alert(1)</script>"
+FORMULA = "$\\frac{$ & -->"
+SECTIONS = ["data", "verdict", "groups", "subgroups", "effects", "sensitivity", "method", "settings"]
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+class Page(HTMLParser):
+    """Reads a page: its tags, its tables, and whether all that was opened was closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.tables, self.texts = [], [], {}, []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "table":
+            self.rows = []
+        elif tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        if tag == "table":
+            self.tables[self.caption] = self.rows
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if "caption" in self.open:
+            self.caption = data
+        elif "td" in self.open or "th" in self.open:
+            self.rows[-1][-1] += data
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def written(analysis, people, path, **options):
+    write_report(analysis, people, path, **options)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tables():
+    """Names that are code, formulas and long words; and one group that reports nothing."""
+    people, results, _ = make_tables()
+    names = {"d00": HOSTILE, "d01": FORMULA}
+    people["district"] = people["district"].replace(names)
+    people["place"] = people["place"].replace({"town": HOSTILE})
+    people["sex"] = people["sex"].replace({"m": f"{FORMULA} {'long ' * 30}"}).mask(people.index == 5)
+    return people, results.assign(district=results["district"].replace(names)).query("district != 'd11'")
+
+
+@pytest.fixture(scope="module")
+def analysis(tables):
+    roles = {"group": "district", "share": "share", "weight": "w", "ignore": ["yes", "all"], "confidence": 70}
+    return dg.fit_tables(*tables, settings={**SETTINGS, "n_replicas": None, "kernel": "auto"}, **roles)
+
+
+@pytest.fixture(scope="module")
+def text(analysis, tables, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    return written(analysis, tables[0], path, title="Two & more", question="Who <b>votes</b>?")
+
+
+@pytest.fixture(scope="module")
+def page(text):
+    return Page(text)
+
+
+def test_it_has_its_sections_and_landmarks(page):
+    assert [tag["id"] for tag in page.all("section")] == SECTIONS
+    assert [tag["href"] for tag in page.all("a")] == [f"#{name}" for name in SECTIONS]
+    assert len(page.all("h1")) == len(page.all("main")) == len(page.all("nav")) == 1
+    assert page.all("html") == [{"lang": "en"}]
+    assert "Two & more" in page.texts
+    assert "Who <b>votes</b>?" in page.texts
+
+
+def test_nothing_is_fetched(text, page):
+    assert "://" not in text
+    assert not re.search(r"@import|<link|<iframe|<object|\ssrc=|url\((?!#)", text)
+    links = [value for _, tag in page.tags for name, value in tag.items() if name.endswith("href")]
+    assert links
+    assert all(link.startswith("#") for link in links)
+
+
+def test_names_within_the_page_are_unique_and_known(page):
+    names = [tag["id"] for _, tag in page.tags if "id" in tag]
+    assert len(names) == len(set(names))
+    values = [value for _, tag in page.tags for value in tag.values() if value]
+    used = {name for value in values for name in re.findall(r"url\(#([^)]*)\)", value)}
+    used |= {value[1:] for value in values if value.startswith("#") and not re.fullmatch(r"#[0-9a-f]{6}", value)}
+    assert used <= set(names)
+
+
+def test_only_our_script_is_there_and_may_run(text, page):
+    import base64
+    import hashlib
+
+    assert len(page.all("script")) == 1
+    assert HOSTILE not in text
+    assert HOSTILE in [row[0] for row in page.tables["Reported and implied share of positives in each group."]]
+    script = re.search(r"<script>(.*?)</script>", text, re.DOTALL).group(1)
+    wanted = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = next(tag["content"] for tag in page.all("meta") if "http-equiv" in tag)
+    assert f"script-src 'sha256-{wanted}'" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_group_table_and_its_figure(analysis, page):
+    rows = page.tables["Reported and implied share of positives in each group."]
+    assert rows[0] == ["district", "People", "Reported share", "Implied share", "90% from", "to"]
+    told = pd.DataFrame(rows[1:]).set_index(0)
+    for row in analysis.classifier.group_table().itertuples():
+        reported = "—" if pd.isna(row.reported) else f"{row.reported:.3f}"
+        shares = [f"{value:.3f}" for value in (row.implied, row.conf_low, row.conf_high)]
+        assert told.loc[row.group].tolist() == [str(row.n), reported, *shares]
+    assert any("1 group reported no share" in text for text in page.texts)
+    assert any("Implied against reported" in tag.get("aria-label", "") for tag in page.all("div"))
+
+
+def test_subgroups_by_each_category(analysis, tables, page):
+    for name in ("place", "sex"):
+        rows = page.tables[f"Estimated share of positives by {name}."]
+        expected = analysis.subgroups(tables[0], name)
+        assert [row[1] for row in rows[1:]] == [f"{value:.3f}" for value in expected["estimate"]]
+        assert [row[4] for row in rows[1:]] == [str(value) for value in expected["n"]]
+    assert rows[-1][0] == "missing"
+    assert "Estimated share of positives by age." not in page.tables
+
+
+def test_effects_and_what_groups_can_tell(analysis, tables, page):
+    rows = page.tables["Average effect of each feature on the probability."]
+    expected = analysis.effects(tables[0])
+    assert [row[:2] for row in rows[1:]] == expected[["term", "contrast"]].to_numpy().tolist()
+    assert [float(row[2]) for row in rows[1:]] == pytest.approx(expected["estimate"].tolist(), abs=6e-4)
+    between = page.tables["Share of each feature's variance that lies between groups."]
+    assert [row[3] for row in between[1:]] == analysis.between_groups(tables[0])["says"].tolist()
+
+
+def test_verdict_kernels_settings_and_versions(analysis, page):
+    diagnostics = analysis.classifier.diagnostics_
+    told = "".join(page.texts)
+    assert diagnostics.verdict in told
+    assert f"{diagnostics.worst_rhat:.3f}" in page.texts
+    assert str(diagnostics.ladder.log_evidence) in page.texts
+    kernels = page.tables["Kernels that were compared, and how much each counts in the results."]
+    assert [row[0] for row in kernels[1:]] == [score.kernel for score in diagnostics.kernels]
+    settings = dict(page.tables["Settings of the fit."][1:])
+    assert "confidence" not in settings  # the classifier's own is not what the reports were trusted with
+    assert settings["n_draws"] == str(SETTINGS["n_draws"])
+    assert dict(page.tables["Versions that made this report."][1:])["disaggregate"] == dg.__version__
+
+
+def test_data_is_described(analysis, page):
+    features = page.tables["Features that the model learned from."]
+    assert [row[:2] for row in features[1:]] == [["age", "number"], ["place", "category"], ["sex", "category"]]
+    assert "11 Fraction, 1 Unknown, confidence 70" in page.texts
+    assert all(note in page.texts for note in analysis.encoder.notes)
+    assert all(str(problem) in page.texts for problem in analysis.problems)
+
+
+def test_tables_can_be_sorted(page):
+    n_headings = sum(len(rows[0]) for rows in page.tables.values())
+    assert len(page.all("button")) == len(page.all("th")) == n_headings
+    cells = page.all("td")
+    numbers = [cell["data-sort"] for cell in cells if cell.get("class") == "number" and "data-sort" in cell]
+    assert numbers
+    assert all(float(number) == float(number) for number in numbers)
+    assert sum("data-sort" not in cell for cell in cells) >= 1  # gaps have nothing to be sorted by
+
+
+def test_equal_input_gives_equal_pages(analysis, tables, tmp_path, text):
+    assert (
+        written(analysis, tables[0], tmp_path / "a.html", title="Two & more", question="Who <b>votes</b>?") == text
+    )
+
+
+def test_choices_are_kept(analysis, tables, tmp_path):
+    people = tables[0].drop(columns="district").assign(hair=["red", "black"] * 120)
+    text = written(analysis, people, tmp_path / "r.html", by="hair", features="age", level=0.5)
+    page = Page(text)
+    assert [row[0] for row in page.tables["Estimated share of positives by hair."][1:]] == ["black", "red"]
+    assert [row[0] for row in page.tables["Average effect of each feature on the probability."][1:]] == ["age"]
+    assert "Estimated share of positives by sex." not in page.tables
+    assert "Share of each feature's variance that lies between groups." not in page.tables
+    assert "50% from" in page.tables["Reported and implied share of positives in each group."][0]
+
+
+def test_a_mistake_leaves_the_old_file_and_nothing_else(analysis, tables, tmp_path, monkeypatch):
+    path = tmp_path / "r.html"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="no column 'hair'"):
+        write_report(analysis, tables[0], path, by=["hair"])
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_report(analysis, tables[0], path, by="sex", features="age")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_missing_jinja_is_explained(analysis, tables, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=re.escape(MISSING_JINJA)):
+        write_report(analysis, tables[0], tmp_path / "r.html")
+    assert "pip install 'disaggregate[report]'" in MISSING_JINJA
+
+
+def test_dates_and_long_categories_are_left_out(tmp_path):
+    people, results, _ = make_tables()
+    people = people.assign(
+        born=pd.Timestamp("1970-01-01") + pd.to_timedelta(people.index % 9, unit="D"),
+        street=[f"s{row % 40:02d}" for row in people.index],
+    ).drop(columns=["w", "sex"])
+    analysis = dg.fit_tables(people, results, group="district", positives="yes", total="all", settings=SETTINGS)
+    page = Page(written(analysis, people, tmp_path / "r.html"))
+    effects = page.tables["Average effect of each feature on the probability."]
+    assert {row[0] for row in effects[1:]} == {"age", "place"}
+    assert any("born, street" in text for text in page.texts)
+    assert any("no ladder of replicas" in text for text in page.texts)
+    assert "Estimated share of positives by street." not in page.tables
