@@ -267,8 +267,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``.
         """
         from disaggregate.posterior.blocks import of_rows
-        from disaggregate.posterior.people import numbers, require_columns
         from disaggregate.posterior.subgroups import subgroup_rates
+        from disaggregate.tables.people import numbers, require_columns
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disaggregate.posterior.people import Rows, take_rows
+from disaggregate.tables.people import Rows, take_rows
 
 # What knows the probability of each person, by their rows in a table: ``probability(rows)`` is of shape
 # (n_draws, n_rows), or (n_chains, n_draws, n_rows). Rows come as a slice or as an array of row numbers, so that

@@ -11,7 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from disaggregate.posterior.blocks import Predict, average_draws
-from disaggregate.posterior.people import (
+from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.people import (
     column,
     is_category,
     levels_of,
@@ -22,7 +23,6 @@ from disaggregate.posterior.people import (
     with_column,
     with_level,
 )
-from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.reports import as_list
 
 _GRID_POINTS = 21

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from disaggregate.posterior.blocks import Predict, average_draws
 from disaggregate.posterior.dependence import predictions
 from disaggregate.posterior.importance import permutation_importance
-from disaggregate.posterior.people import (
+from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.people import (
     column,
     is_category,
     levels_of,
@@ -28,7 +29,6 @@ from disaggregate.posterior.people import (
     with_column,
     with_level,
 )
-from disaggregate.posterior.summaries import summarise
 
 __all__ = ["avg_comparisons", "avg_slopes", "permutation_importance", "predictions"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from disaggregate.posterior.levels import interval_ends
-from disaggregate.posterior.people import as_names, require_columns, take_rows
+from disaggregate.tables.people import as_names, require_columns, take_rows
 
 
 def permutation_importance(

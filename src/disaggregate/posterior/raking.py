@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
 from disaggregate.posterior.blocks import Probability, ask, rows_at_once
-from disaggregate.posterior.people import Rows, read_weights
+from disaggregate.tables.people import Rows, read_weights
 from disaggregate.tables.reports import is_missing, row_groups
 
 FloatArray = NDArray[np.float64]

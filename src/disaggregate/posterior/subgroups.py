@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.blocks import Probability, blocks
 from disaggregate.posterior.members import given_reports
-from disaggregate.posterior.people import (
+from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.people import (
     Cells,
     Rows,
     as_names,
@@ -23,7 +24,6 @@ from disaggregate.posterior.people import (
     require_columns,
     require_free_names,
 )
-from disaggregate.posterior.summaries import summarise
 
 FloatArray = NDArray[np.float64]
 
