@@ -19,8 +19,8 @@ INTRODUCTION = """\
 Made by `python -m benchmarks.accuracy`: five folds, standardised features, groups made inside the training
 fold, all methods on the same splits, no label used for fitting or tuning except by the supervised oracle, which
 is the ceiling. The grids, starts and probability link of some rivals were chosen with a look at test folds of
-these data, which favours them. ± is the standard error of the mean over folds and seeds; the best of those that see no labels is
-bold."""
+these data, which favours them. ± is the standard error of the mean over folds and seeds; the best of those that
+see no labels is bold."""
 
 
 def write_report(path: Path, data: Path, order: list[str], missing: dict[str, str]) -> None:
