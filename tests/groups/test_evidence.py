@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from disaggregate.groups.evidence import (
+    AllOf,
     AtLeast,
     AtMost,
     Between,
@@ -292,3 +293,32 @@ def test_impossible_reports_are_refused(make, message):
 def test_reports_that_do_not_fit_the_group_are_refused(evidence, message):
     with pytest.raises(ValueError, match=message):
         evidence.log_likelihood(3)
+
+
+# ---- several reports at once --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [2, 7, 40])
+def test_reports_that_all_hold_multiply(n):
+    parts = (Fraction(0.3, 10.0), AtLeast(1))
+    expected = parts[0].log_likelihood(n)
+    expected[0] = -INF
+    assert_allclose(AllOf(parts).log_likelihood(n), expected)
+    assert AllOf(parts).reported_share(n) == 0.3
+    assert math.isnan(AllOf((AtLeast(1),)).reported_share(n))
+
+
+def test_reports_that_contradict_each_other_are_refused():
+    with pytest.raises(ValueError, match="contradict each other"):
+        AllOf((Count(2), AtLeast(3))).log_likelihood(5)
+
+
+@pytest.mark.parametrize("parts", [(), [], None, 3, (0.5,), (Count(1), "more")])
+def test_all_of_something_else_is_refused(parts):
+    with pytest.raises(ValueError, match="expects some pieces of evidence"):
+        AllOf(parts)
+
+
+def test_equal_reports_are_equal():
+    assert AllOf([Count(1), AtLeast(1)]) == AllOf((Count(1), AtLeast(1)))
+    assert hash(AllOf([Count(1)])) == hash(AllOf((Count(1),)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from disaggregate.groups.evidence import AtLeast, Count, Fraction, Unknown
+from disaggregate.groups.evidence import AllOf, AtLeast, Count, Fraction, Unknown
 from disaggregate.images import word_evidence
 
 CAPTIONS = [["sky", "sun"], ["sky", "sea", "boat"], {"sun", "sky", "sea", "boat"}, [], ("sun",)]
@@ -73,3 +73,9 @@ def test_another_confidence_is_refused(confidence):
 def test_a_caption_is_a_collection_of_words(caption):
     with pytest.raises(ValueError, match=r"The caption of picture 1 must be a collection of words.*text\.split"):
         word_evidence([["sun"], caption], "sun")
+
+
+def test_both_hold_the_guess_and_one_region_at_least():
+    told = word_evidence([["sky", "sun"], ["sky"]], "sun", kind="both", confidence=7.0)
+    assert told == {0: AllOf((Fraction(0.5, 7.0), AtLeast(1))), 1: Count(0)}
+    assert told[0].log_likelihood(4)[0] == -np.inf

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
 
 __all__ = [
+    "AllOf",
     "AtLeast",
     "AtMost",
     "Between",
@@ -270,6 +271,38 @@ class Unknown(Evidence):
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return np.zeros(n + 1)
+
+
+@dataclass(frozen=True)
+class AllOf(Evidence):
+    """Several independent reports on one group, such as a rough share and "at least one".
+
+    Parameters
+    ----------
+    parts : tuple of Evidence
+        Every one of them holds.
+    """
+
+    parts: tuple[Evidence, ...]
+
+    def __post_init__(self) -> None:
+        parts = tuple(self.parts) if isinstance(self.parts, (list, tuple)) else ()
+        if not parts or not all(isinstance(part, Evidence) for part in parts):
+            raise ValueError(
+                "AllOf expects some pieces of evidence, such as AllOf((Fraction(0.3), AtLeast(1))); got "
+                f"{self.parts!r}."
+            )
+        object.__setattr__(self, "parts", parts)
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        together = np.sum([part.log_likelihood(n) for part in self.parts], axis=0)
+        if not np.isfinite(together).any():
+            raise ValueError(f"{self} cannot hold in a group of {n}: its parts contradict each other.")
+        return together
+
+    def reported_share(self, n: int) -> float:
+        shares = [part.reported_share(n) for part in self.parts]
+        return next((share for share in shares if not math.isnan(share)), math.nan)
 
 
 def _nearest_counts(fraction: np.ndarray, share: float) -> np.ndarray:

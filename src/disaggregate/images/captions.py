@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Unknown
+from disaggregate.groups.evidence import AllOf, AtLeast, Count, Evidence, Fraction, Unknown
 
-Kind: TypeAlias = Literal["fraction", "at_least"]
+Kind: TypeAlias = Literal["fraction", "at_least", "both"]
 Captions: TypeAlias = "Iterable[Iterable[str] | None] | Mapping[Any, Iterable[str] | None]"
 
 
@@ -24,10 +24,11 @@ def word_evidence(
         of which nothing is known.
     word : str
         The word in question; it must be in one caption at least.
-    kind : {"fraction", "at_least"}, default="fraction"
+    kind : {"fraction", "at_least", "both"}, default="fraction"
         What a caption with the word says. "fraction" is the paper's guess that its w words share the picture
         evenly, ``Fraction(1 / w, confidence)``, and a little less than 1 where it is alone; "at_least" is
-        multiple-instance learning, ``AtLeast(1)``.
+        multiple-instance learning, ``AtLeast(1)``; "both" holds
+        both for true.
     confidence : float, default=10
         The paper's chi of the guess: low, since the guess is rough.
 
@@ -44,8 +45,8 @@ def word_evidence(
     {0: AtLeast(positives=1), 1: Count(positives=0)}
     """
     words_of = read_captions(captions)
-    if kind not in ("fraction", "at_least"):
-        raise ValueError(f'evidence must be "fraction" or "at_least", but got {kind!r}.')
+    if kind not in ("fraction", "at_least", "both"):
+        raise ValueError(f'evidence must be "fraction", "at_least" or "both", but got {kind!r}.')
     if not any(word in words for words in words_of.values() if words is not None):
         raise ValueError(f"No caption has the word {word!r}, so nothing can be learned of it. Check its spelling.")
     return {picture: _evidence(words, word, kind, confidence) for picture, words in words_of.items()}
@@ -76,6 +77,11 @@ def _evidence(words: frozenset[str] | None, word: str, kind: Kind, confidence: f
         return Count(0)
     if kind == "at_least":
         return AtLeast(1)
+    guess = _guess(words, confidence)
+    return guess if kind == "fraction" else AllOf((guess, AtLeast(1)))
+
+
+def _guess(words: frozenset[str], confidence: float) -> Fraction:
     guess = Fraction(1.0 / len(words), confidence)
     if len(words) > 1:
         return guess

@@ -28,9 +28,10 @@ class WordFinder(BaseEstimator):
 
     Parameters
     ----------
-    evidence : {"fraction", "at_least"}, default="fraction"
+    evidence : {"fraction", "at_least", "both"}, default="fraction"
         What a caption with the word says: that a share of 1 / (number of its words) of the regions show it, as
-        in the paper, or that at least one does, as in multiple-instance learning. See :func:`word_evidence`.
+        in the paper; that at least one does, as in multiple-instance learning; or both. See
+        :func:`word_evidence`.
     confidence : float, default=10
         The paper's chi of that share; low, since the share is a guess.
     classifier : GroupStatsClassifier, optional
