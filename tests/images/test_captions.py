@@ -59,7 +59,7 @@ def test_a_word_in_no_caption_is_refused():
 
 
 def test_another_kind_is_refused():
-    with pytest.raises(ValueError, match='evidence must be "fraction" or "at_least", but got \'exact\''):
+    with pytest.raises(ValueError, match='evidence must be "fraction", "at_least" or "both", but got \'exact\''):
         word_evidence(CAPTIONS, "sun", "exact")
 
 
