@@ -1,4 +1,5 @@
 import threading
+import time
 
 import joblib
 import pytest
@@ -65,12 +66,15 @@ def test_failure_stops_the_others_and_propagates(failing):
 
 
 def test_tasks_that_wait_for_a_thread_are_cancelled():
-    begun = []
+    begun, told = [], threading.Event()
 
     def work(k):
         begun.append(k)
-        raise ValueError("at once")
+        if k == 0:
+            raise ValueError("at once")
+        assert told.wait(PATIENCE)  # the failure is noticed while this one runs, however busy the machine
+        time.sleep(0.02)  # and the others are cancelled before all of them can have had their turn
 
     with pytest.raises(ValueError, match="at once"):
-        Threads(1).map(work, range(1000))
+        Threads(1, on_failure=told.set).map(work, range(1000))
     assert len(begun) < 1000
