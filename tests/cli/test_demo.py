@@ -69,8 +69,8 @@ def test_it_fits_the_districts_of_the_seed(models, tmp_path):
         "weights": "sparse",
         "kernel": "rbf",
         "gamma": "scale",
-        "n_draws": 1000,
-        "n_burn": 1000,
+        "n_draws": 4000,
+        "n_burn": 2000,
         "random_state": 5,
         "progress": True,
     }

@@ -25,7 +25,7 @@ EXAMPLES = """\
 examples:
   disaggregate demo
   disaggregate demo --output figure.pdf --seed 3
-  disaggregate demo --published --draws 5000
+  disaggregate demo --published --draws 10000
 """
 PAPER_ACTIVE_KERNELS = "15"
 PAPER_TIME = "6 s, 2.6 GHz Pentium 4"
@@ -52,11 +52,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add(
         "--draws",
         type=whole_number(1),
-        default=1000,
+        default=4000,
         metavar="N",
-        help="draws to keep a chain (default: 1000)",
+        help="draws to keep a chain (default: 4000)",
     )
-    add("--burn", type=whole_number(0), default=1000, metavar="N", help="draws to drop first (default: 1000)")
+    add("--burn", type=whole_number(0), default=2000, metavar="N", help="draws to drop first (default: 2000)")
     add(
         "--published",
         action="store_true",
