@@ -23,19 +23,16 @@ from __future__ import annotations
 import argparse
 import csv
 import time
-import warnings
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy.special import ndtri
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy_report import write_report
 from benchmarks.judge import judge
+from benchmarks.ours import Ours
 from benchmarks.rivals.missing import RivalMissing
 from benchmarks.rivals.registry import CEILING, RIVALS
 from benchmarks.tasks import Split
@@ -52,28 +49,6 @@ COLUMNS = [
 MARKS = [(name, size) for name in UCI[:3] for size in (32, 64)] + [("digits", 32)]
 SIZES = (64, 32, 16, 8, 4, 2)
 QUICK = {"n_draws": 50, "n_burn": 50, "n_chains": 2}
-
-
-class Ours:
-    """The classifier with its defaults."""
-
-    name = "disaggregate"
-    settings: dict[str, int] = {}  # noqa: RUF012 -- changed once, by --quick
-
-    def fit(self, X: np.ndarray, shares: pd.Series, groups: np.ndarray) -> Ours:
-        """Fit, whatever the verdict; the table shows the worst R-hat."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model_ = GroupStatsClassifier(random_state=0, **self.settings).fit(X, shares, groups=groups)
-        return self
-
-    def decision_function(self, X: np.ndarray) -> np.ndarray:
-        """Positive for the positive class."""
-        return ndtri(np.clip(self.probability(X), 1e-12, 1.0 - 1e-12))
-
-    def probability(self, X: np.ndarray) -> np.ndarray:
-        """Probability of the positive class."""
-        return self.model_.predict_proba(X)[:, 1]
 
 
 METHODS = {method.name: method for method in (Ours, *RIVALS)}

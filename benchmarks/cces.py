@@ -15,23 +15,22 @@ from __future__ import annotations
 
 import argparse
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.judge import calibration_error
+from benchmarks.ours import Ours
 from benchmarks.rivals.alternating_ridge import AlternatingRidge
 from benchmarks.rivals.bag_likelihood import BagLikelihood
 from benchmarks.rivals.em_logistic import EMLogistic
 from benchmarks.rivals.mean_map import MeanMap
-from disaggregate import GroupStatsClassifier, evidence
+from disaggregate import evidence
 
 RESULTS = Path(__file__).parent / "results"
 FEATURES = ["age", "gender", "race", "hispanic", "educ", "faminc", "marstat", "newsint"]
@@ -40,25 +39,16 @@ LEFT_OUT = 3
 N_RESAMPLES = 2000
 
 
-class Ours:
-    """The classifier with its defaults, and with respondents as a sample of their district."""
+class OnDistricts(Ours):
+    """The classifier with respondents as a sample of their district."""
 
-    name = "disaggregate"
-
-    def fit(self, X: np.ndarray, results: pd.DataFrame, groups: np.ndarray) -> Ours:
-        """Fit, whatever the verdict."""
+    def fit(self, X: np.ndarray, results: pd.DataFrame, groups: np.ndarray) -> OnDistricts:
+        """Fit to the results of districts."""
         known = {
             district: evidence.Population(row["share"], size=int(row["size"]))
             for district, row in results.iterrows()
         }
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model = GroupStatsClassifier(random_state=0).fit(X, known, groups=groups)
-        return self
-
-    def probability(self, X: np.ndarray) -> np.ndarray:
-        """Probability of a vote for Trump."""
-        return self.model.predict_proba(X)[:, 1]
+        return super().fit(X, known, groups)
 
 
 class GroupRegression:
@@ -87,7 +77,7 @@ def on_shares(rival: type) -> type:
     return OnShares
 
 
-METHODS = (Ours, GroupRegression, *map(on_shares, (MeanMap, AlternatingRidge, EMLogistic, BagLikelihood)))
+METHODS = (OnDistricts, GroupRegression, *map(on_shares, (MeanMap, AlternatingRidge, EMLogistic, BagLikelihood)))
 
 
 def read(data: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, pd.DataFrame]:
@@ -128,8 +118,8 @@ def predict_left_out(
 def _district(fitted: Any, X: np.ndarray, rng: np.random.Generator) -> dict[str, float]:
     """Predicted share; with draws, an interval for the district, of which these people are a random sample."""
     predicted = {"predicted": float(fitted.probability(X).mean())}
-    if isinstance(fitted, Ours):
-        draws = fitted.model.predict_draws(X).reshape(-1, len(X))
+    if isinstance(fitted, OnDistricts):
+        draws = fitted.model_.predict_draws(X).reshape(-1, len(X))
         chosen = draws[rng.integers(len(draws), size=N_RESAMPLES)]
         people = rng.integers(len(X), size=(N_RESAMPLES, len(X)))
         low, high = np.quantile(np.take_along_axis(chosen, people, axis=1).mean(axis=1), [0.05, 0.95])
@@ -214,7 +204,7 @@ def main() -> None:
             }
             print(row, flush=True)
             rows.append(row)
-            if method is Ours and seed == 0:
+            if method is OnDistricts and seed == 0:
                 chart(shares, arguments.output.with_suffix(".png"))
     table = pd.DataFrame(rows)
     table.to_csv(arguments.output, index=False, float_format="%.5g")

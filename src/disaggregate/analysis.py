@@ -14,6 +14,7 @@ from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.blocks import of_rows
 from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.posterior.identification import between_group_share
+from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import subgroup_rates
 from disaggregate.tables.check import Problem, check_tables
 from disaggregate.tables.encoding import Encoder, make_encoder
@@ -21,6 +22,7 @@ from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import read_table, schema_of
 from disaggregate.tables.ids import group_ids
+from disaggregate.tables.people import require_columns
 from disaggregate.tables.roles import Roles, resolve_roles
 
 
@@ -63,9 +65,8 @@ class Analysis:
         """
         table = self.read(people)
         X = self.encoder.transform(table)
-        low, high = self.classifier.predict_interval(X, level).T
-        probability = self.classifier.predict_proba(X)[:, 1]
-        return pd.DataFrame({"probability": probability, "conf_low": low, "conf_high": high}, index=table.index)
+        summary = probability_summary(self.classifier.posterior_, X, level)
+        return pd.DataFrame(summary, columns=["probability", "conf_low", "conf_high"], index=table.index)
 
     def predict_draws(self, people: Any) -> np.ndarray:
         """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows)."""
@@ -102,7 +103,7 @@ class Analysis:
         weight = weights or self.roles.weight
         # The share among these very people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
-        _require_columns(table, [*([weight] if weight else []), *columns])
+        require_columns(table, [*([weight] if weight else []), *columns])
         return subgroup_rates(
             of_rows(self.predict_draws, table),
             table,
@@ -151,7 +152,7 @@ class Analysis:
     def between_groups(self, people: Any) -> pd.DataFrame:
         """Tabulate how much of each feature's spread lies between groups, where alone reports can tell of it."""
         table = self.read(people)
-        _require_columns(table, [self.roles.group])
+        require_columns(table, [self.roles.group])
         return between_group_share(table[self.encoder.features], table[self.roles.group].to_numpy())
 
     def read(self, people: Any) -> pd.DataFrame:
@@ -212,11 +213,3 @@ def fit_tables(
     classifier = GroupStatsClassifier(**(settings or {}))
     classifier.fit(encoder.transform(people), evidence, groups=ids)
     return Analysis(classifier, encoder, known, schema_of(people), sampled, tuple(problems))
-
-
-def _require_columns(table: pd.DataFrame, names: list[str]) -> None:
-    missing = [name for name in names if name not in table]
-    if missing:
-        raise TableError(
-            f"people has no column {missing[0]!r}; its columns are {', '.join(map(str, table.columns))}."
-        )

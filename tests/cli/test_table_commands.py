@@ -149,3 +149,12 @@ def test_a_bare_classifier_is_not_enough(folder, tmp_path, capsys):
 def test_a_folder_that_is_not_there_is_noticed_before_the_fit(folder, tmp_path, capsys):
     arguments = ["fit", *paths(folder), *ROLES, "-o", str(tmp_path / "nowhere" / "m.dgz")]
     assert "does not exist" in complaint(arguments, capsys)
+
+
+def test_numbers_that_json_lacks_are_null(capsys):
+    from disaggregate.cli.output import print_json
+
+    print_json({"rhat": float("nan"), "all": [1.5, float("inf"), None, "NaN"]})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"rhat": None, "all": [1.5, None, None, "NaN"]}
+    assert "Infinity" not in printed

@@ -28,11 +28,9 @@ def whole_number(at_least: int, at_most: int = LARGEST) -> Callable[[str], int]:
     return read
 
 
-def figure_path(text: str) -> Path:
-    """Read where to write a figure, and refuse early what could not be written after a long fit."""
+def output_path(text: str) -> Path:
+    """Read where to write, and refuse early what could not be written after long work."""
     path = Path(text)
-    if path.suffix.lower() not in FIGURE_FORMATS:
-        raise argparse.ArgumentTypeError(f"expected a file that ends in {', '.join(FIGURE_FORMATS)}, got {text!r}")
     if path.is_dir():
         raise argparse.ArgumentTypeError(f"expected a file, got the folder {text!r}")
     if not path.parent.is_dir():
@@ -40,3 +38,10 @@ def figure_path(text: str) -> Path:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"no permission to write {text!r}; choose another place")
     return path
+
+
+def figure_path(text: str) -> Path:
+    """Read where to write a figure."""
+    if Path(text).suffix.lower() not in FIGURE_FORMATS:
+        raise argparse.ArgumentTypeError(f"expected a file that ends in {', '.join(FIGURE_FORMATS)}, got {text!r}")
+    return output_path(text)

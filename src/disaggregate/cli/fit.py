@@ -6,10 +6,10 @@ import argparse
 import warnings
 from typing import Any
 
-from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.arguments import output_path, whole_number
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import told_to_the_user
-from disaggregate.cli.output import add_json_argument, output_path, print_json
+from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, role_arguments
 
 DESCRIPTION = """\

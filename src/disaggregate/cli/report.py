@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
-from disaggregate.cli.output import add_json_argument, load_analysis, output_path, print_json
+from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.table_arguments import names
 
 DESCRIPTION = """\

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from disaggregate.cli.arguments import whole_number
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError
+from disaggregate.cli.output import print_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from disaggregate.experiments import Outcome, Scope
 
 DESCRIPTION = """\
@@ -82,7 +81,7 @@ def run(arguments: argparse.Namespace) -> None:
             paths = write_outcome(outcome, arguments.output)
         except OSError as error:
             raise CommandError(f"could not write to {arguments.output}: {error}") from error
-        console.print(_as_rich(outcome))
+        print_table(outcome.table, outcome.title, as_json=False)
         console.print("Written: " + ", ".join(map(str, paths)), markup=False, soft_wrap=True)
 
 
@@ -104,14 +103,3 @@ def _run_one(name: str, scope: Scope) -> Outcome:
         return import_module(f"disaggregate.experiments.{name}").run(scope)
     except ImportError as error:
         raise CommandError(f"{error}") from error
-
-
-def _as_rich(outcome: Outcome) -> Table:
-    from rich.table import Table
-
-    table = Table(title=outcome.title)
-    for heading in outcome.table:
-        table.add_column(str(heading))
-    for row in outcome.table.astype(str).to_numpy().tolist():
-        table.add_row(*row)
-    return table

@@ -25,6 +25,16 @@ def probability_interval(posterior: Posterior, X: np.ndarray, level: float) -> n
     return _in_pieces(posterior, X, lambda probability: np.quantile(probability, tails, axis=0).T)
 
 
+def probability_summary(posterior: Posterior, X: np.ndarray, level: float) -> np.ndarray:
+    """Mean and ends of the interval of each probability from one pass over the draws, shape (n_rows, 3)."""
+    tails = interval_ends(level)
+
+    def summary(probability: np.ndarray) -> np.ndarray:
+        return np.vstack([probability.mean(axis=0), np.quantile(probability, tails, axis=0)]).T
+
+    return _in_pieces(posterior, X, summary)
+
+
 def probability_draws(posterior: Posterior, X: np.ndarray) -> np.ndarray:
     """Phi(f(x)) in each draw, shape (n_chains, n_draws, n_rows)."""
     draws = _in_pieces(posterior, X, lambda probability: probability.T)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
+from disaggregate.complete_file import complete_or_absent
 from disaggregate.report.background import method_section, sensitivity_section, settings_section
 from disaggregate.report.blocks import Section
 from disaggregate.report.data import data_section
@@ -115,10 +115,5 @@ def _hash(script: str) -> str:
 
 
 def _write(path: Path, page: str) -> None:
-    partial = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
-    try:
-        with partial.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with complete_or_absent(path) as partial:
+        partial.write_text(page, encoding="utf-8", newline="\n")

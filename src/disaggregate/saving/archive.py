@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from disaggregate.complete_file import complete_or_absent
 
 FORMAT = 1
 _DOCUMENT, _CHECKSUM = "disaggregate.json", "checksum"
@@ -50,21 +51,14 @@ def write_archive(path: Path, document: Mapping[str, Any], arrays: Mapping[str, 
         for name, array in plain.items()
     }
     text = json.dumps({"format": FORMAT, "arrays": described, "document": document}, allow_nan=False)
-    file, temporary = tempfile.mkstemp(dir=path.parent or Path(), prefix=f".{path.name}.")
-    try:
-        with os.fdopen(file, "wb") as stream:
-            with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                archive.writestr(_DOCUMENT, text)
-                archive.writestr(_CHECKSUM, hashlib.sha256(text.encode()).hexdigest())
-                for name, array in plain.items():
-                    archive.writestr(f"arrays/{name}", array.tobytes())
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, _usual_mode())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with complete_or_absent(path) as partial, partial.open("xb") as stream:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr(_DOCUMENT, text)
+            archive.writestr(_CHECKSUM, hashlib.sha256(text.encode()).hexdigest())
+            for name, array in plain.items():
+                archive.writestr(f"arrays/{name}", array.tobytes())
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -89,13 +83,6 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise ArchiveError(f"{path} is damaged or is no model file: {error}.") from error
-
-
-def _usual_mode() -> int:
-    """Permissions that any new file gets; a temporary one is its owner's alone."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def _read_document(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> dict[str, Any]:

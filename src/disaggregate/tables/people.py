@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from disaggregate.tables.errors import TableError
 from disaggregate.tables.reports import as_list, is_dataframe
 
 Rows = slice | NDArray[np.intp]
@@ -39,7 +40,7 @@ def require_columns(people: Any, names: Iterable[str]) -> None:
         raise ValueError("people is an empty table; give one row a person.")
     missing = [name for name in names if name not in list(people.columns)]
     if missing:
-        raise ValueError(f"people has no column {missing[0]!r}; its columns are {list(people.columns)}.")
+        raise TableError(f"people has no column {missing[0]!r}; its columns are {list(people.columns)}.")
 
 
 def require_free_names(names: Iterable[str]) -> None:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any
-from uuid import uuid4
 
 import pandas as pd
 
+from disaggregate.complete_file import complete_or_absent
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.formats import format_of, is_zipped, separator
 from disaggregate.tables.parquet_files import arrow
@@ -37,7 +37,7 @@ def write_rows(path: str | os.PathLike[str], chunks: Iterable[pd.DataFrame]) -> 
     opened = _parquet if format_of(target) == "parquet" else _csv
     if not target.parent.is_dir():
         raise TableError(f"there is no folder {target.parent} to write {target.name} to; make it first.")
-    with _complete_or_absent(target) as partial, opened(partial, target) as write:
+    with _table_or_nothing(target) as partial, opened(partial, target) as write:
         return _write_all(chunks, write)
 
 
@@ -56,15 +56,12 @@ def _write_all(chunks: Iterable[pd.DataFrame], write: _Write) -> int:
 
 
 @contextmanager
-def _complete_or_absent(target: Path) -> Iterator[Path]:
-    partial = target.with_name(f".{target.name}.{uuid4().hex[:8]}.part")
+def _table_or_nothing(target: Path) -> Iterator[Path]:
     try:
-        yield partial
-        os.replace(partial, target)
+        with complete_or_absent(target) as partial:
+            yield partial
     except OSError as error:
         raise TableError(f"{target} cannot be written: {error}.") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 @contextmanager

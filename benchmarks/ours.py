@@ -1,0 +1,34 @@
+"""The classifier as the benchmarks run it: whatever the verdict, which the tables show by its worst R-hat."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.exceptions import ConvergenceWarning
+
+from disaggregate import GroupStatsClassifier
+
+
+class Ours:
+    """The classifier with its defaults, or with other settings."""
+
+    name: ClassVar[str] = "disaggregate"
+    settings: ClassVar[dict[str, Any]] = {}
+
+    def fit(self, X: np.ndarray, known: Any, groups: np.ndarray) -> Self:
+        """Fit to shares or other evidence on groups."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            self.model_ = GroupStatsClassifier(random_state=0, **self.settings).fit(X, known, groups=groups)
+        return self
+
+    def decision_function(self, X: np.ndarray) -> np.ndarray:
+        """Positive for the positive class."""
+        return ndtri(np.clip(self.probability(X), 1e-12, 1.0 - 1e-12))
+
+    def probability(self, X: np.ndarray) -> np.ndarray:
+        """Probability of the positive class."""
+        return self.model_.predict_proba(X)[:, 1]
