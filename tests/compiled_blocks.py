@@ -73,13 +73,13 @@ def log_normal_cdf(x):
 
 
 @numba.njit
-def count_table(fitted, positive, table):
-    _counts.count_table(fitted, positive, table)
+def count_law(fitted, units, law, longer):
+    return _counts.count_law(fitted, units, law, longer)
 
 
 @numba.njit
-def log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix):
-    return _counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, prefix)
+def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer):
+    return _counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer)
 
 
 @numba.njit
@@ -132,4 +132,4 @@ dense = SimpleNamespace(
 )
 collapsed = SimpleNamespace(collapsed_gradient=collapsed_gradient)
 normal = SimpleNamespace(draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf)
-counts = SimpleNamespace(count_table=count_table, log_evidence_given_fitted=log_evidence_given_fitted)
+counts = SimpleNamespace(count_law=count_law, log_evidence_given_fitted=log_evidence_given_fitted)

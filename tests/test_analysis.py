@@ -165,3 +165,23 @@ def test_replicate_weights_of_the_fit_give_a_design_error_but_not_for_these_very
     both = fitted.subgroups(wide, "sex")
     assert (both["std_error"] > both["std_error_posterior"]).all()
     assert "std_error_design" not in fitted.subgroups(wide, "sex", outcomes=True)
+
+
+def test_weights_count_in_shares(tables):
+    people, results, y = tables
+    weighted = pd.Series(people["w"] * y).groupby(people["district"]).sum() / people.groupby("district")["w"].sum()
+    results = results.assign(share=results["district"].map(weighted))
+    analysis = dg.fit_tables(people, results, group="district", share="share", weight="w", settings=SETTINGS)
+    table = analysis.classifier.group_table().set_index("group")
+    assert_allclose(table["implied"], weighted.loc[table.index], atol=0.02)
+    assert analysis.classifier._data.units.max() == 2
+    assert not any("cannot be a count" in problem.message for problem in analysis.problems)
+
+
+def test_people_of_weight_zero_are_left_out_of_the_fit(tables):
+    people, results, _ = tables
+    given = people.assign(w=np.where(np.arange(len(people)) % 20 == 7, 0.0, 1.0))
+    analysis = dg.fit_tables(given, results, group="district", share="share", weight="w", settings=SETTINGS)
+    assert len(analysis.classifier.label_proba_) == len(people) - 12
+    assert any("12 people have weight 0" in problem.message for problem in analysis.problems)
+    assert len(analysis.predict(given)) == len(people)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.estimator import GroupStatsClassifier
+from disaggregate.groups.evidence import Evidence, Fraction, Population, Unknown
 from disaggregate.posterior.blocks import of_rows
 from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.posterior.identification import between_group_share
@@ -22,6 +23,7 @@ from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import read_table, schema_of
 from disaggregate.tables.ids import group_ids
+from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.people import require_columns
 from disaggregate.tables.roles import Roles, resolve_roles
 
@@ -208,8 +210,22 @@ def fit_tables(
     if errors:
         raise TableError("\n".join(f"{error.where}: {error.message}" for error in errors))
     encoder = make_encoder(people, known.features)
+    schema = schema_of(people)
+    if known.weight is not None:
+        people = people[numbers_of(people[known.weight]) > 0.0]
     evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence)
     ids, _ = group_ids(people, results, known.group)
     classifier = GroupStatsClassifier(**(settings or {}))
-    classifier.fit(encoder.transform(people), evidence, groups=ids)
-    return Analysis(classifier, encoder, known, schema_of(people), sampled, tuple(problems))
+    weights = _weights_in_shares(people, known, ids, evidence)
+    classifier.fit(encoder.transform(people), evidence, groups=ids, sample_weight=weights)
+    return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
+
+
+def _weights_in_shares(
+    people: pd.DataFrame, roles: Roles, ids: list[Hashable], evidence: dict[Hashable, Evidence]
+) -> np.ndarray | None:
+    """Find how much each person counts: the survey weight where the group reports a share, else one."""
+    if roles.weight is None:
+        return None
+    speaks_of_a_share = [isinstance(evidence[group], (Fraction, Population, Unknown)) for group in ids]
+    return np.where(speaks_of_a_share, numbers_of(people[roles.weight]), 1.0)

@@ -31,6 +31,7 @@ from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
+from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
 
 if TYPE_CHECKING:
@@ -165,7 +166,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.progress = progress
         self.executor = executor
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> GroupStatsClassifier:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> GroupStatsClassifier:
         """Learn from groups, or from labels.
 
         Parameters
@@ -177,6 +178,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             or :func:`disaggregate.group_target`. Without groups: one label a row.
         groups : array-like of shape (n_rows,), optional
             Group id of each row; any hashable values.
+        sample_weight : array-like of shape (n_rows,), optional
+            Survey weights: a group's share is then the weighted share of its members. They are rounded to whole
+            units, equal ones to one unit each; ``diagnostics_`` says by how much that can move a share.
 
         Returns
         -------
@@ -185,7 +189,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """
         check_settings(self.get_params(deep=False))
         features = read_features(self, X, fitting=True)
-        self.classes_, data = self._read_target(X, y, groups, len(features))
+        weights = read_sample_weight(sample_weight, len(features))
+        self.classes_, data = self._read_target(X, y, groups, len(features), weights)
         streams = Streams(self.random_state)
         bases, odds = self._candidates(features, streams)
         comparison = self._comparison(features, data, odds, streams)
@@ -194,7 +199,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.posterior_ = fitted.posterior
         self.label_proba_ = fitted.label_sums.mean(axis=0) / self.n_draws
         self._fitted, self._data = fitted, data
-        self.diagnostics_ = diagnose(self.posterior_, features, fitted.ladder, fitted.kernels)
+        self.diagnostics_ = diagnose(self.posterior_, features, fitted.ladder, fitted.kernels, data.rounding_error)
         if not self.diagnostics_.converged:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
         return self
@@ -288,14 +293,13 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         X, y, groups
             As for :meth:`fit`.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of labelled rows; groups have none.
+            Weights of labelled rows in the accuracy, or of members in their group's share.
         """
         posterior, features = self._fitted_and_features(X)
         if not speaks_of_groups(y, groups):
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
-        if sample_weight is not None:
-            raise ValueError("sample_weight weighs labelled rows, but y speaks of groups; leave it out.")
-        _, data = self._read_target(X, y, groups, len(features))
+        weights = read_sample_weight(sample_weight, len(features))
+        _, data = self._read_target(X, y, groups, len(features), weights)
         return float(np.mean(group_log_scores(posterior, features, data)))
 
     def save(self, path: str | Path) -> None:
@@ -335,9 +339,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.posterior_, read_features(self, X, fitting=False)
 
-    def _read_target(self, X: Any, y: Any, groups: Any, n_rows: int) -> tuple[np.ndarray, GroupedData]:
+    def _read_target(
+        self, X: Any, y: Any, groups: Any, n_rows: int, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, GroupedData]:
         if speaks_of_groups(y, groups):
-            return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence)
+            return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights)
+        require_no_weights(weights)
         return read_labels(y, n_rows)
 
     def _prior(self) -> Prior:

@@ -182,11 +182,6 @@ def test_judging_by_a_bad_target_is_refused(fitted, y, groups, message):
         fitted.score(table(), y, groups=groups)
 
 
-def test_groups_have_no_weights(fitted):
-    with pytest.raises(ValueError, match="sample_weight weighs labelled rows"):
-        fitted.score(table(), SHARES, groups=GROUPS, sample_weight=np.ones(15))
-
-
 @pytest.mark.parametrize("level", [0, 1, 90, -0.5, np.nan, "0.9", None, True])
 def test_bad_levels_are_refused(fitted, level):
     with pytest.raises(ValueError, match=r"level must lie between 0 and 1, such as 0.9; got"):

@@ -59,30 +59,34 @@ def draw_joint(
     rng: np.random.Generator,
     *,
     last_is_prior: bool,
+    weights: np.ndarray | None = None,
 ) -> tuple[DenseProblem, Replicas]:
     """Draw a replica, its labels and its reports for each rung; the last rung may have no reports."""
     log_scale = np.log(0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu, size=N_RUNGS))
     position = np.column_stack([rng.standard_normal((N_RUNGS, N_COLUMNS)), log_scale])
     deviation = np.array([3.0, 1.7, 1.0, 0.4]) * np.sqrt(sum(sizes) / sum(SIZES))
     unknown = [[Unknown()] * len(sizes)] * N_RUNGS
-    fitted = fitted_scores(DenseProblem(columns, deviation, ladder_of(unknown, sizes)), position)
+    no_evidence = ladder_of(unknown, sizes, weights)
+    fitted = fitted_scores(DenseProblem(columns, deviation, no_evidence), position)
     labels = rng.random(fitted.shape) < ndtr(fitted)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    totals = np.diff(no_evidence.starts) - 1
     evidence = []
     for rung in range(N_RUNGS):
-        counts = np.add.reduceat(labels[rung], starts, dtype=int)
-        drawn = [report(int(c), n, rng) for report, c, n in zip(reports, counts, sizes, strict=True)]
+        counts = np.add.reduceat(no_evidence.units * labels[rung], no_evidence.offsets[:-1])
+        drawn = [report(int(c), int(n), rng) for report, c, n in zip(reports, counts, totals, strict=True)]
         evidence.append(unknown[0] if last_is_prior and rung == N_RUNGS - 1 else drawn)
-    problem = DenseProblem(columns, deviation, ladder_of(evidence, sizes))
+    problem = DenseProblem(columns, deviation, ladder_of(evidence, sizes, weights))
     replicas = Replicas(position, fitted, np.where(labels, 1.0, -1.0), rng.integers(2, size=1))
     return problem, replicas
 
 
-def ladder_of(evidence: list[list[Evidence]], sizes: tuple[int, ...]) -> EvidenceLadder:
+def ladder_of(
+    evidence: list[list[Evidence]], sizes: tuple[int, ...], weights: np.ndarray | None = None
+) -> EvidenceLadder:
     ids = np.repeat(np.arange(len(sizes)), sizes).tolist()
-    rungs = [make_evidence(group_rows(ids, dict(enumerate(one)))) for one in evidence]
-    stacked = zip(*(rung[1:] for rung in rungs), strict=True)
-    return EvidenceLadder(rungs[0].offsets, *(np.stack(rows) for rows in stacked))
+    rungs = [make_evidence(group_rows(ids, dict(enumerate(one)), weights)) for one in evidence]
+    stacked = zip(*(rung[4:] for rung in rungs), strict=True)
+    return EvidenceLadder(*rungs[0][:4], *(np.stack(rows) for rows in stacked))
 
 
 def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
@@ -91,9 +95,9 @@ def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
     values = []
     for rung in range(N_RUNGS):
         position, fitted = replicas.position[rung], replicas.fitted[rung]
-        counts = np.add.reduceat(replicas.scores[rung] > 0.0, starts, dtype=float)
+        counts = np.add.reduceat(problem.ladder.units * (replicas.scores[rung] > 0.0), starts, dtype=float)
         told = reported_counts(problem, rung)
-        expected = np.add.reduceat(ndtr(fitted), starts)
+        expected = np.add.reduceat(problem.ladder.units * ndtr(fitted), starts)
         values += [*position, *position**2, *np.tanh(fitted[:3]), position[-1] * position[0] ** 2]
         values += [*counts, *counts * expected, *(counts - expected) ** 2]
         values += [*told * expected, *told * position[-1]]
@@ -102,9 +106,8 @@ def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
 
 def reported_counts(problem: DenseProblem, rung: int) -> np.ndarray:
     """Mean count that each group's report suggests by itself."""
-    ends = problem.ladder.offsets + np.arange(len(problem.ladder.offsets))
-    likelihood = problem.ladder.likelihood[rung]
-    return np.array([np.average(np.arange(j - i), weights=likelihood[i:j]) for i, j in itertools.pairwise(ends)])
+    likelihood, starts = problem.ladder.likelihood[rung], problem.ladder.starts
+    return np.array([np.average(np.arange(j - i), weights=likelihood[i:j]) for i, j in itertools.pairwise(starts)])
 
 
 def z_scores(
@@ -116,6 +119,7 @@ def z_scores(
     n_draws: int = 3000,
     n_repeats: int = 2,
     last_is_prior: bool = False,
+    weights: np.ndarray | None = None,
     corrupt: Callable[[DenseProblem], DenseProblem] = lambda problem: problem,
 ) -> np.ndarray:
     """Standardised mean change of each statistic under the move; those that never change are left out."""
@@ -123,7 +127,7 @@ def z_scores(
     paths = Paths(np.linspace(0.5, 0.8, N_RUNGS), rng.uniform(1.0, 2.5, (N_RUNGS, N_COLUMNS + 1)))
     changes = []
     for _ in range(n_draws):
-        problem, replicas = draw_joint(columns, sizes, reports, rng, last_is_prior=last_is_prior)
+        problem, replicas = draw_joint(columns, sizes, reports, rng, last_is_prior=last_is_prior, weights=weights)
         before = statistics(problem, replicas)
         tally, stones = empty_tally(N_RUNGS, N_COLUMNS + 1), np.empty((N_RUNGS - 1, 2))
         for _ in range(n_repeats):

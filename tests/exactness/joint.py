@@ -8,7 +8,7 @@ statistic keeps its mean; draws before and after are paired, and no autocorrelat
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,12 +53,20 @@ class Population:
     n_fixed: int
     sizes: tuple[int, ...] = SIZES
     reports: tuple[Report, ...] = REPORTS
+    weights: np.ndarray | None = None
 
 
 def small_population(rng: np.random.Generator, *, n_columns: int = 5, n_fixed: int = 1) -> Population:
     psi = rng.standard_normal((n_columns, sum(SIZES))) + 0.4
     psi[:n_fixed] = 1.0
     return Population(psi / np.sqrt(np.mean(psi**2, axis=1, keepdims=True)), n_fixed)
+
+
+def weighted_population(rng: np.random.Generator) -> Population:
+    """People of unequal survey weight, whose groups report weighted shares."""
+    population = small_population(rng)
+    reports = (report_fraction, report_fraction, report_nothing, report_fraction)
+    return replace(population, reports=reports, weights=np.array([1, 3, 1, 2, 5, 1, 2, 1, 4, 2.0]))
 
 
 def draw_joint(
@@ -79,20 +87,22 @@ def draw_joint(
     state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
     fit_rows(data_free, PRIOR, state, rng)
     state.scores[:] = state.fitted + rng.standard_normal(len(state.fitted))
-    counts = group_counts(state, population.sizes)
+    counts = group_counts(data_free, state)
+    totals = np.diff(data_free.evidence.starts) - 1
     evidence = [
-        report(int(count), n, rng)
-        for report, count, n in zip(population.reports, counts, population.sizes, strict=True)
+        report(int(count), int(n), rng)
+        for report, count, n in zip(population.reports, counts, totals, strict=True)
     ]
-    numbers = np.array([_as_number(e, n) for e, n in zip(evidence, population.sizes, strict=True)])
+    numbers = np.array([_as_number(e, n) for e, n in zip(evidence, totals, strict=True)])
     return _problem(population, evidence), state, numbers
 
 
-def group_counts(state: State, sizes: tuple[int, ...]) -> np.ndarray:
-    return np.add.reduceat(state.scores > 0.0, np.concatenate([[0], np.cumsum(sizes)[:-1]]), dtype=float)
+def group_counts(problem: Problem, state: State) -> np.ndarray:
+    units = problem.evidence.units * (state.scores > 0.0)
+    return np.add.reduceat(units, problem.evidence.offsets[:-1], dtype=float)
 
 
-def statistics(problem: Problem, state: State, reports: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
+def statistics(problem: Problem, state: State, reports: np.ndarray) -> np.ndarray:
     """First and second moments, and products across the parts that blocks tie together."""
     size = state.size[0]
     n_active = size - problem.n_fixed
@@ -100,7 +110,7 @@ def statistics(problem: Problem, state: State, reports: np.ndarray, sizes: tuple
     whitened = state.factor[:size, :size].T @ state.weights[:size]
     length = np.log1p(np.sum(whitened**2))
     error = state.scores - state.fitted
-    counts = group_counts(state, sizes)
+    counts = group_counts(problem, state)
     labels = state.scores > 0.0
     return np.array(
         [
@@ -163,16 +173,16 @@ def _changes(
 ) -> Iterator[np.ndarray]:
     for _ in range(n_draws):
         problem, state, reports = draw_joint(population, n_proposals, rng)
-        before = statistics(problem, state, reports, population.sizes)
+        before = statistics(problem, state, reports)
         given = corrupt(problem)
         for _ in range(n_repeats):
             block(given, PRIOR, state, rng)
-        yield statistics(problem, state, reports, population.sizes) - before
+        yield statistics(problem, state, reports) - before
 
 
 def _problem(population: Population, evidence: list[Evidence]) -> Problem:
     ids = np.repeat(np.arange(len(population.sizes)), population.sizes).tolist()
-    data = group_rows(ids, dict(enumerate(evidence)))
+    data = group_rows(ids, dict(enumerate(evidence)), population.weights)
     return make_problem(population.psi, population.n_fixed, data)
 
 

@@ -141,7 +141,7 @@ def test_large_groups_in_blocks_keep_the_law_of_the_whole(evidence: Evidence, rn
     problem, state = one_group(fitted, evidence)
     changes = []
     for _ in range(400):
-        labels = plain_draw_labels(fitted, log_likelihood, rng)
+        labels = plain_draw_labels(fitted, problem.evidence.units, log_likelihood, rng)
         before = np.array([labels.sum(), labels @ fitted, labels[: n // 2].sum()])
         state.scores[:] = np.where(labels, 1.0, -1.0)
         for _ in range(3):
@@ -158,18 +158,19 @@ def test_large_groups_in_blocks_keep_the_law_of_the_whole(evidence: Evidence, rn
 
 
 def test_collapsed_likelihood_sums_labels_out(rng: np.random.Generator) -> None:
-    for shift in (0.0, -50.0, 50.0):
+    for shift, units in product((0.0, -50.0, 50.0), (np.ones(6, dtype=int), np.array([2, 1, 5, 1, 3, 1]))):
         fitted = rng.standard_normal(6) + shift
-        log_likelihood = Fraction(0.3, 20.0).log_likelihood(6)
+        log_likelihood = Fraction(0.3, 20.0).log_likelihood(units.sum())
         log_likelihood -= log_likelihood.max()
         exact = logsumexp(
             [
-                log_ndtr((2 * np.array(labels) - 1) * fitted).sum() + log_likelihood[sum(labels)]
+                log_ndtr((2 * np.array(labels) - 1) * fitted).sum() + log_likelihood[units @ labels]
                 for labels in product((0, 1), repeat=6)
             ]
         )
         likelihood = np.exp(log_likelihood)
-        got = counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, np.empty(7))
+        room = np.empty((2, len(likelihood)))
+        got = counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *room)
         assert got == pytest.approx(exact, rel=1e-10)
 
 
@@ -268,13 +269,12 @@ def test_selection_follows_equation_11(n_fixed: int, rng: np.random.Generator) -
 
 def test_count_probabilities_against_enumeration(rng: np.random.Generator) -> None:
     fitted = rng.standard_normal(9)
-    table, positive = np.empty(100), np.empty(9)
-    counts.count_table(fitted, positive, table)
-    exact = np.zeros(10)
-    for labels in product((0, 1), repeat=9):
-        exact[sum(labels)] += ndtr((2 * np.array(labels) - 1) * fitted).prod()
-    np.testing.assert_allclose(table[90:], exact, rtol=1e-12)
-    np.testing.assert_allclose(positive, ndtr(fitted), rtol=1e-14)
+    for units in (np.ones(9, dtype=int), np.array([1, 4, 2, 1, 7, 1, 3, 2, 1])):
+        law = counts.count_law(fitted, units, *np.empty((2, units.sum() + 1)))
+        exact = np.zeros(units.sum() + 1)
+        for labels in product((0, 1), repeat=9):
+            exact[units @ labels] += ndtr((2 * np.array(labels) - 1) * fitted).prod()
+        np.testing.assert_allclose(law, exact, rtol=1e-12)
 
 
 @pytest.mark.parametrize("shift", [0.0, -12.0, 45.0], ids=["middling", "below", "far above"])

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from disaggregate.sampler.dense.model import DenseProblem
+from disaggregate.sampler.evidence import WHOLE_GROUP
 from tests.compiled_blocks import dense
 from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_RUNGS, Moment, Move, z_scores
-from tests.exactness.joint import PRIOR, report_nothing
+from tests.exactness.joint import PRIOR, report_fraction, report_nothing
 
 # About 120 statistics a test: a right move exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.7
@@ -53,6 +54,15 @@ def test_large_groups_in_blocks(name: str, rng: np.random.Generator) -> None:
     assert np.abs(z).max() < PASSES
 
 
+@pytest.mark.parametrize("sizes", [(4, 3, 2), (WHOLE_GROUP + 9, 3, 2)], ids=["small", "large"])
+def test_survey_weights(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+    weighed = rng.integers(1, 4, sum(sizes)).astype(float)
+    reports = (report_fraction, report_fraction, report_nothing)
+    n_draws = 3000 if sum(sizes) < WHOLE_GROUP else 500
+    z = z_scores(sweep, rng, sizes=sizes, reports=reports, weights=weighed, n_draws=n_draws, last_is_prior=True)
+    assert np.abs(z).max() < PASSES
+
+
 def without_reports(problem: DenseProblem) -> DenseProblem:
     ladder = problem.ladder
     return problem._replace(
@@ -83,8 +93,8 @@ def test_swaps_that_are_always_made_are_caught(rng: np.random.Generator) -> None
 
 def test_evidence_of_the_wrong_rung_is_caught(rng: np.random.Generator) -> None:
     def upside_down(problem: DenseProblem) -> DenseProblem:
-        rows = (np.ascontiguousarray(values[::-1]) for values in problem.ladder[1:])
-        return problem._replace(ladder=type(problem.ladder)(problem.ladder.offsets, *rows))
+        rows = (np.ascontiguousarray(values[::-1]) for values in problem.ladder[4:])
+        return problem._replace(ladder=type(problem.ladder)(*problem.ladder[:4], *rows))
 
     assert np.abs(z_scores(weights, rng, corrupt=upside_down)).max() > FAILS
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy.special import betaln
 
 from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler.counts import draw_labels
-from disaggregate.sampler.evidence import group_rows_of
+from disaggregate.sampler.evidence import group_evidence, group_rows_of
 from disaggregate.sampler.latent import draw_scores_given_labels
 from disaggregate.sampler.model import Prior, Problem, State
 from tests.compiled_blocks import (
@@ -22,7 +24,7 @@ from tests.compiled_blocks import (
     sweep,
     weights,
 )
-from tests.exactness.joint import CONFIDENCE, Block, small_population, z_scores
+from tests.exactness.joint import CONFIDENCE, Block, small_population, weighted_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.5
@@ -65,6 +67,26 @@ BLOCKS = {
 def test_block_leaves_the_joint_distribution_invariant(name: str, n_fixed: int, rng: np.random.Generator) -> None:
     z = z_scores(BLOCKS[name], small_population(rng, n_fixed=n_fixed), rng)
     assert np.abs(z).max() < PASSES
+
+
+WEIGHTED = ("Hamiltonian weights", "exact latent scores", "random-walk latent scores", "sparse sweep")
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+def test_survey_weights(name: str, rng: np.random.Generator) -> None:
+    z = z_scores(BLOCKS[name], weighted_population(rng), rng)
+    assert np.abs(z).max() < PASSES
+
+
+def test_survey_weights_of_the_wrong_people_are_caught(rng: np.random.Generator) -> None:
+    def mixed_up(problem: Problem) -> Problem:
+        units, offsets = problem.evidence.units.copy(), problem.evidence.offsets
+        for start, stop in pairwise(offsets):
+            units[start:stop] = units[start:stop][::-1]
+        return problem._replace(evidence=problem.evidence._replace(units=units))
+
+    z = z_scores(latent.draw_scores_exactly, weighted_population(rng), rng, corrupt=mixed_up)
+    assert np.abs(z).max() > FAILS
 
 
 def without_beta_normaliser(problem: Problem) -> Problem:
@@ -134,8 +156,8 @@ def test_labels_drawn_without_their_scores_are_caught(rng: np.random.Generator) 
     def random_members(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
         for group in range(len(problem.evidence.offsets) - 1):
             rows = group_rows_of(problem.evidence, group)
-            evidence = problem.evidence.log_likelihood[rows.start + group : rows.stop + group + 1]
-            labels = rng.permutation(draw_labels(state.fitted[rows], evidence, rng))
+            units, log_likelihood = problem.evidence.units[rows], group_evidence(problem.evidence, group)
+            labels = rng.permutation(draw_labels(state.fitted[rows], units, log_likelihood, rng))
             draw_scores_given_labels(state, rows, labels, rng)
 
     z = z_scores(random_members, small_population(rng), rng)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Unknown
+from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
 from disaggregate.sampler import (
     counts,
     expansion,
@@ -48,13 +48,19 @@ from tests.compiled_blocks import weights as fast_weights
 PRIOR = Prior(a=1.0, b=1.0, mu=4.0, nu=20.0)
 
 
-def problem_with(evidence: list[Evidence], sizes: list[int], n_fixed: int, rng: np.random.Generator) -> Problem:
+def problem_with(
+    evidence: list[Evidence],
+    sizes: list[int],
+    n_fixed: int,
+    rng: np.random.Generator,
+    weights: np.ndarray | None = None,
+) -> Problem:
     n_rows = sum(sizes)
     X = rng.standard_normal((n_rows, 2))
     centers = X[rng.permutation(n_rows)[:30]]
     psi = np.exp(-0.7 * ((X[None] - centers[:, None]) ** 2).sum(axis=2))
     psi[:n_fixed] = 1.0
-    data = group_rows(np.repeat(np.arange(len(sizes)), sizes).tolist(), dict(enumerate(evidence)))
+    data = group_rows(np.repeat(np.arange(len(sizes)), sizes).tolist(), dict(enumerate(evidence)), weights)
     return make_problem(psi, n_fixed, data)
 
 
@@ -65,6 +71,13 @@ PROBLEMS: dict[str, Callable[[np.random.Generator], Problem]] = {
     ),
     "a large group": lambda rng: problem_with([Fraction(0.3, 50.0), Count(2)], [WHOLE_GROUP + 5, 6], 1, rng),
     "impossible share": lambda rng: problem_with([Fraction(0.01, 1e9), Fraction(0.5, np.inf)], [3, 11], 1, rng),
+    "survey weights": lambda rng: problem_with(
+        [Fraction(0.3, 50.0), Population(0.7, 40), Fraction(0.0), Unknown()],
+        [WHOLE_GROUP + 5, 9, 4, 3],
+        1,
+        rng,
+        rng.lognormal(0.0, 0.7, WHOLE_GROUP + 21),
+    ),
 }
 
 
@@ -104,7 +117,7 @@ def test_every_block(name: str, rng: np.random.Generator) -> None:
     """Block after block along a chain, so that each is met in many states."""
     problem = PROBLEMS[name](rng)
     state = random_start(problem, PRIOR, 12, rng)
-    for _ in range(8 if name == "a large group" else 25):
+    for _ in range(8 if len(problem.psi[0]) > WHOLE_GROUP else 25):
         for plain, fast in BLOCKS.values():
             twin = copy(state)
             seed = int(rng.integers(2**31))
@@ -151,11 +164,13 @@ def test_truncated_normals(mean: float, rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("shift", [-60.0, -3.0, 0.0, 60.0])
 def test_collapsed_likelihood(shift: float, rng: np.random.Generator) -> None:
     fitted = 2.0 * rng.standard_normal(15) + shift
-    log_likelihood = Fraction(0.35, 30.0).log_likelihood(15)
+    units = rng.integers(1, 5, 15)
+    log_likelihood = Fraction(0.35, 30.0).log_likelihood(units.sum())
     log_likelihood -= log_likelihood.max()
     likelihood = np.exp(log_likelihood)
-    fast = fast_counts.log_evidence_given_fitted(fitted, likelihood, log_likelihood, np.empty(16))
-    assert fast == pytest.approx(counts.log_evidence_given_fitted(fitted, log_likelihood), rel=1e-10)
+    room = np.empty((2, len(likelihood)))
+    fast = fast_counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *room)
+    assert fast == pytest.approx(counts.log_evidence_given_fitted(fitted, units, log_likelihood), rel=1e-10)
 
 
 def test_updated_factor_stays_a_cholesky_factor(rng: np.random.Generator) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Unknown
+from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, empty_tally
 from disaggregate.sampler.dense.moves import draw_signs, exchange_replicas, move_replicas, refresh_prior
 from disaggregate.sampler.dense.starts import start_at
@@ -21,12 +21,14 @@ PROBLEMS: dict[str, tuple[list[Evidence], list[int]]] = {
     "mixed evidence": ([AtLeast(1), Count(3), Unknown(), Count(1), Fraction(1.0)], [9, 7, 5, 1, 8]),
     "a large group": ([Fraction(0.3, 50.0), Count(2)], [WHOLE_GROUP + 5, 6]),
     "impossible share": ([Fraction(0.01, 1e9), Fraction(0.5, np.inf)], [3, 11]),
+    "survey weights": ([Fraction(0.3, 50.0), Population(0.7, 40), Fraction(1.0)], [WHOLE_GROUP + 5, 9, 4]),
 }
 
 
 def problem_of(name: str, n_rungs: int, rng: np.random.Generator) -> DenseProblem:
     evidence, sizes = PROBLEMS[name]
-    data = group_rows(np.repeat(np.arange(len(sizes)), sizes).tolist(), dict(enumerate(evidence)))
+    weights = rng.lognormal(0.0, 0.7, sum(sizes)) if name == "survey weights" else None
+    data = group_rows(np.repeat(np.arange(len(sizes)), sizes).tolist(), dict(enumerate(evidence)), weights)
     columns = np.linalg.qr(rng.standard_normal((sum(sizes), 5)))[0].T
     powers = np.append(np.geomspace(1.0, 0.1, n_rungs - 1), 0.0) if n_rungs > 1 else np.ones(1)
     ladder = make_ladder(make_evidence(data), powers)
@@ -70,7 +72,7 @@ def test_every_move(name: str, n_rungs: int, rng: np.random.Generator) -> None:
             lambda s, tally, stones, r: dense.dense_sweep(problem, PRIOR, paths, s, tally, stones, r),
         ),
     }
-    for _ in range(3 if name == "a large group" else 12):
+    for _ in range(3 if max(PROBLEMS[name][1]) > WHOLE_GROUP else 12):
         for plain, fast in moves.values():
             twin = copy(state)
             seed = int(rng.integers(2**31))

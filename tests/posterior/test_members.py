@@ -13,13 +13,14 @@ from disaggregate.posterior.members import given_reports
 from tests.posterior.predictors import of_table
 
 
-def enumerated(p, report):
+def enumerated(p, report, units=None):
     """Pr(y_i = 1 given the report) by going through all labels."""
-    log_likelihood = report.log_likelihood(len(p))
+    units = np.ones(len(p), dtype=int) if units is None else units
+    log_likelihood = report.log_likelihood(units.sum())
     total, positive = 0.0, np.zeros(len(p))
     for labels in product([0, 1], repeat=len(p)):
         y = np.array(labels)
-        weight = np.prod(np.where(y, p, 1 - p)) * np.exp(log_likelihood[y.sum()])
+        weight = np.prod(np.where(y, p, 1 - p)) * np.exp(log_likelihood[units @ y])
         total += weight
         positive += weight * y
     return positive / total
@@ -73,10 +74,21 @@ def test_reports_that_the_draws_hold_to_be_impossible_are_believed(p):
 
 def test_logarithms_agree_with_probabilities(data, rng):
     p = rng.random((4, 7))
-    report = Fraction(0.6, 50).log_likelihood(4)
-    pairs = zip(members._chances(p.T[:4], report), members._chances_by_logarithms(p.T[:4], report), strict=True)
-    for plain, by_logarithms in pairs:
+    units = np.array([1, 3, 1, 2])
+    given = (p.T[:4], units, Fraction(0.6, 50).log_likelihood(7))
+    for plain, by_logarithms in zip(members._chances(*given), members._chances_by_logarithms(*given), strict=True):
         assert_allclose(plain, by_logarithms, rtol=1e-9)
+
+
+def test_survey_weights_against_enumeration(rng):
+    weights, report = np.array([1.0, 3.0, 1.0, 2.0]), Fraction(0.6, 30)
+    data = group_rows([0] * 4, {0: report}, weights)
+    p = rng.random((3, 4))
+    expected = [enumerated(draw, report, weights.astype(int)) for draw in p]
+    assert_allclose(in_order(given_reports(of_table(p), data), p.shape), expected, rtol=1e-10)
+    many = np.repeat(p[:1], 40_000, axis=0)
+    labels = in_order(given_reports(of_table(many), data, rng), many.shape)
+    assert_allclose(labels.mean(axis=0), expected[0], atol=0.015)
 
 
 def test_labels_have_the_probabilities_and_agree_with_the_reports(data, rng):

@@ -13,7 +13,13 @@ def check(**columns):
 
 
 def test_good_weights():
-    assert check(w=[1, 2.5, 0], r1=[1, 1, 1]) == []
+    assert check(w=[1, 2.5, 0.1], r1=[1, 0, 1]) == []
+
+
+def test_people_who_count_for_nothing_are_named():
+    [problem] = check(w=[1, 0, 2])
+    assert problem.level == "advice"
+    assert "1 person has weight 0; the fit leaves them out" in problem.message
 
 
 @pytest.mark.parametrize(

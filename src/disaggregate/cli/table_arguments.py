@@ -40,7 +40,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
         help="how far shares are trusted: one number, or a column of them (default: 1000, nearly exact)",
     )
     add = parser.add_argument_group("columns of PEOPLE").add_argument
-    add("--weights", metavar="COLUMN", help="survey weight of each person, for subgroups")
+    add("--weights", metavar="COLUMN", help="survey weight of each person, in shares and subgroups")
     add("--replicates", type=names, default=[], metavar="COLUMNS", help="replicate weights, separated by commas")
     add("--features", type=names, default=[], metavar="COLUMNS", help="what to learn from (default: all the rest)")
     add("--ignore", type=names, default=[], metavar="COLUMNS", help="columns to leave out")

@@ -33,6 +33,9 @@ __all__ = [
 # Beyond this confidence the Beta density is a spike at one count, and its terms cancel to noise.
 _CERTAIN = 1e12
 
+# Sharper than any grid of weighted counts.
+_SHARPEST_WEIGHTED = 1e6
+
 
 class Evidence(ABC):
     """What is known of the count of positives in one group."""
@@ -51,6 +54,26 @@ class Evidence(ABC):
         ndarray of shape (n + 1,)
             Entry k is the log likelihood of the report if k members are positive; -inf where impossible.
         """
+
+    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        """Log likelihood of each weighted count, when members count with unequal survey weights.
+
+        Parameters
+        ----------
+        units : int
+            Sum of the members' weights, in whole units.
+        effective : float
+            Effective number of members.
+
+        Returns
+        -------
+        ndarray of shape (units + 1,)
+            Entry k is the log likelihood of the report if the weighted share is k / units.
+        """
+        raise ValueError(
+            f"{type(self).__name__} counts members, which says nothing of a share that is weighted by "
+            "sample_weight; give Fraction, Population or Unknown, or leave the weights out."
+        )
 
     def reported_share(self, n: int) -> float:
         """Return the share of positives that a table should print for a group of ``n``; NaN without one."""
@@ -92,6 +115,10 @@ class Fraction(Evidence):
         return (
             xlogy(positive, self.share) + xlog1py(negative, -self.share) - betaln(positive + 1.0, negative + 1.0)
         )
+
+    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        # No labels may have the very share that was reported, so that none would be possible if it were exact.
+        return Fraction(self.share, min(self.confidence, _SHARPEST_WEIGHTED)).log_likelihood(units)
 
     def reported_share(self, n: int) -> float:
         return self.share
@@ -179,12 +206,18 @@ class Population(Evidence):
             _settle(self, size=_whole("Population", "size", self.size))
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        count = np.arange(n + 1)
+        return self._of_counts(np.arange(n + 1), n)
+
+    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        return self._of_counts(np.arange(units + 1) * (effective / units), effective)
+
+    def _of_counts(self, count: np.ndarray, n: float) -> np.ndarray:
+        count = np.minimum(count, n)
         if self.size is None:
             return _log_choose(n, count) + xlogy(count, self.share) + xlog1py(n - count, -self.share)
         if self.size < n:
             raise ValueError(
-                f"Population(size={self.size}) expects at least as many people as its {n} sampled members; "
+                f"Population(size={self.size}) expects at least as many people as its {n:g} sampled members; "
                 "give the size of the whole group, or leave it out."
             )
         positives = round(self.share * self.size)
@@ -272,6 +305,9 @@ class Unknown(Evidence):
     def log_likelihood(self, n: int) -> np.ndarray:
         return np.zeros(n + 1)
 
+    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        return np.zeros(units + 1)
+
 
 @dataclass(frozen=True)
 class AllOf(Evidence):
@@ -295,8 +331,15 @@ class AllOf(Evidence):
         object.__setattr__(self, "parts", parts)
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        together = np.sum([part.log_likelihood(n) for part in self.parts], axis=0)
+        return self._together([part.log_likelihood(n) for part in self.parts])
+
+    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        return self._together([part.weighted_log_likelihood(units, effective) for part in self.parts])
+
+    def _together(self, parts: list[np.ndarray]) -> np.ndarray:
+        together = np.sum(parts, axis=0)
         if not np.isfinite(together).any():
+            n = len(together) - 1
             raise ValueError(f"{self} cannot hold in a group of {n}: its parts contradict each other.")
         return together
 
@@ -326,7 +369,7 @@ def _inside(n: int, low: int, high: int, described: str) -> np.ndarray:
     return np.where((count >= low) & (count <= high), 0.0, -np.inf)
 
 
-def _log_choose(total: int | np.ndarray, chosen: int | np.ndarray) -> np.ndarray:
+def _log_choose(total: float | np.ndarray, chosen: float | np.ndarray) -> np.ndarray:
     """Log binomial coefficient, -inf outside 0 <= chosen <= total."""
     possible = (np.asarray(chosen) >= 0) & (np.asarray(chosen) <= np.asarray(total))
     inside = np.where(possible, chosen, 0)
@@ -336,7 +379,7 @@ def _log_choose(total: int | np.ndarray, chosen: int | np.ndarray) -> np.ndarray
 
 
 def _log_hypergeometric(
-    drawn_positives: int | np.ndarray, size: int, positives: int | np.ndarray, drawn: int
+    drawn_positives: int | np.ndarray, size: int, positives: int | np.ndarray, drawn: float
 ) -> np.ndarray:
     """Log probability of drawing so many positives in a sample without replacement."""
     return (

@@ -51,6 +51,8 @@ class Diagnostics:
         Whether the chains agree well enough to use the results.
     verdict : str
         The same in words, with advice.
+    rounding_error : float
+        By how much the rounding of survey weights to whole units can move a group's share at most.
     """
 
     rhat: dict[str, np.ndarray]
@@ -63,6 +65,7 @@ class Diagnostics:
     kernels: list[KernelScore]
     converged: bool
     verdict: str
+    rounding_error: float = 0.0
 
     def summary(self) -> DataFrame:
         """Tabulate the worst value of each quantity: ``quantity, rhat, ess_bulk, ess_tail``."""
@@ -84,6 +87,10 @@ class Diagnostics:
             )
         if self.kernels:
             lines.append("kernels compared: " + "; ".join(map(str, self.kernels)))
+        if self.rounding_error > 0.0:
+            lines.append(
+                f"survey weights in whole units: they move no group's share by more than {self.rounding_error:.2g}"
+            )
         return "\n".join(lines)
 
 
@@ -92,6 +99,7 @@ def diagnose(
     X: np.ndarray,
     ladder: LadderReport | None = None,
     kernels: Sequence[KernelScore] = (),
+    rounding_error: float = 0.0,
 ) -> Diagnostics:
     """Judge the draws of delta2, of the number of active kernels and of f at the individuals.
 
@@ -105,6 +113,8 @@ def diagnose(
         What the ladder of replicas says.
     kernels : sequence of KernelScore, optional
         Kernels that were compared.
+    rounding_error : float, default=0.0
+        Of survey weights; see :class:`Diagnostics`.
     """
     n_checked = min(len(X), _MOST_INDIVIDUALS)
     individuals = np.unique(np.linspace(0, len(X) - 1, n_checked).astype(int))
@@ -128,7 +138,17 @@ def diagnose(
     if ladder is not None:
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
     return Diagnostics(
-        rhat, ess_bulk, ess_tail, individuals, worst, fewest, ladder, list(kernels), converged, verdict
+        rhat,
+        ess_bulk,
+        ess_tail,
+        individuals,
+        worst,
+        fewest,
+        ladder,
+        list(kernels),
+        converged,
+        verdict,
+        rounding_error,
     )
 
 

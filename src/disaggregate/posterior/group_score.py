@@ -37,10 +37,17 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
     scores = np.empty(len(data.names))
     for first, last in _runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
         rows = slice(data.offsets[first], data.offsets[last])
-        counts = slice(data.offsets[first] + first, data.offsets[last] + last)
+        counts = slice(evidence.starts[first], evidence.starts[last])
         fitted = np.clip(posterior.scores(X[data.order[rows]]), -_FARTHEST, _FARTHEST)
         offsets = data.offsets[first : last + 1] - data.offsets[first]
-        by_draw = evidence_by_draw(fitted, offsets, evidence.likelihood[counts], evidence.log_likelihood[counts])
+        by_draw = evidence_by_draw(
+            fitted,
+            offsets,
+            evidence.units[rows],
+            evidence.starts[first : last + 1] - evidence.starts[first],
+            evidence.likelihood[counts],
+            evidence.log_likelihood[counts],
+        )
         scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws) + peaks[first:last]
     return scores
 

@@ -34,8 +34,7 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
         of the true share of the members, and its credible interval.
     """
     tails = interval_ends(level)
-    ends = data.offsets + np.arange(len(data.offsets))
-    shares = [_share_summary(count_tallies[i:j], tails) for i, j in pairwise(ends)]
+    shares = [_share_summary(count_tallies[i:j], tails) for i, j in pairwise(data.starts)]
     implied, low, high = np.array(shares).T
     return as_table(
         {

@@ -104,8 +104,10 @@ def log_evidence_of_constant(evidence: EvidenceArrays, prior: Prior) -> float:
 
     def log_integrand(grid: np.ndarray) -> np.ndarray:
         log_prior = student.logpdf(grid, prior.mu, scale=np.sqrt(prior.nu / prior.mu))
-        return log_prior + [_log_likelihood_of_constant(evidence, c) for c in grid]
+        binomial = [_log_likelihood_of_constant(evidence, ~is_weighted, c) for c in grid]
+        return log_prior + binomial + _log_likelihood_when_weighted(evidence, is_weighted, grid)
 
+    is_weighted = np.diff(evidence.starts) - 1 > np.diff(evidence.offsets)
     grid = np.linspace(-_FARTHEST_CONSTANT, _FARTHEST_CONSTANT, _NODES)
     coarse = log_integrand(grid)
     likely = grid[coarse >= coarse.max() - 40.0]
@@ -114,14 +116,39 @@ def log_evidence_of_constant(evidence: EvidenceArrays, prior: Prior) -> float:
     return float(logsumexp(log_integrand(fine)) + np.log(fine[1] - fine[0]))
 
 
-def _log_likelihood_of_constant(evidence: EvidenceArrays, c: float) -> float:
-    """Given c, a group's count is binomial."""
+def _log_likelihood_of_constant(evidence: EvidenceArrays, is_plain: np.ndarray, c: float) -> float:
+    """Given c, the count of a group without survey weights is binomial."""
+    if not is_plain.any():
+        return 0.0
     sizes = np.diff(evidence.offsets)
-    first = evidence.offsets[:-1] + np.arange(len(sizes))
+    log_likelihood = evidence.log_likelihood[np.repeat(is_plain, np.diff(evidence.starts))]
+    sizes = sizes[is_plain]
+    first = np.cumsum(sizes + 1) - (sizes + 1)
     n = np.repeat(sizes, sizes + 1)
     k = np.arange(len(n)) - np.repeat(first, sizes + 1)
     log_ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    terms = log_ways + k * log_ndtr(c) + (n - k) * log_ndtr(-c) + evidence.log_likelihood
+    terms = log_ways + k * log_ndtr(c) + (n - k) * log_ndtr(-c) + log_likelihood
     largest = np.maximum.reduceat(terms, first)
     sums = np.add.reduceat(np.exp(terms - np.repeat(largest, sizes + 1)), first)
     return float(np.sum(np.log(sums) + largest))
+
+
+def _log_likelihood_when_weighted(
+    evidence: EvidenceArrays, is_weighted: np.ndarray, grid: np.ndarray
+) -> np.ndarray:
+    """Sum over the groups with survey weights, for every constant of the grid."""
+    from disaggregate.sampler.compiled.evidence import evidence_by_draw
+
+    total = np.zeros(len(grid))
+    for group in np.flatnonzero(is_weighted):
+        rows = slice(*evidence.offsets[group : group + 2])
+        counts = slice(*evidence.starts[group : group + 2])
+        total += evidence_by_draw(
+            np.repeat(grid[:, None], rows.stop - rows.start, axis=1),
+            evidence.offsets[group : group + 2] - rows.start,
+            evidence.units[rows],
+            evidence.starts[group : group + 2] - counts.start,
+            evidence.likelihood[counts],
+            evidence.log_likelihood[counts],
+        )[:, 0]
+    return total

@@ -55,7 +55,8 @@ def given_reports(
         n_draws, after = len(before), np.empty_like(before)
         for place in range(group, last):
             inside = slice(*(members.offsets[place : place + 2] - members.offsets[group]))
-            after[:, inside] = _given_report(before[:, inside], _report_of(members, place), rng)
+            units = members.units[slice(*members.offsets[place : place + 2])]
+            after[:, inside] = _given_report(before[:, inside], units, _report_of(members, place), rng)
         yield rows, after
         group = last
 
@@ -66,73 +67,74 @@ def _end_of_run(offsets: NDArray, first: int, most_rows: int) -> int:
 
 
 def _report_of(members: GroupedData, group: int) -> FloatArray:
-    start, stop = members.offsets[group : group + 2] + group
-    report = members.log_likelihood[start : stop + 1]
+    start, stop = members.starts[group : group + 2]
+    report = members.log_likelihood[start:stop]
     return report - report.max()
 
 
-def _given_report(draws: FloatArray, report: FloatArray, rng: np.random.Generator | None) -> FloatArray:
-    n = draws.shape[1]
+def _given_report(
+    draws: FloatArray, units: NDArray[np.int64], report: FloatArray, rng: np.random.Generator | None
+) -> FloatArray:
     result = np.empty_like(draws)
-    step = max(1, _VALUES_AT_ONCE // (n + 1) ** 2)
+    step = max(1, _VALUES_AT_ONCE // ((len(units) + 1) * len(report)))
     for start in range(0, len(draws), step):
         part = slice(start, start + step)
-        chances = _chances(draws[part].T.clip(_LEAST, _MOST), report)
-        result[part] = (_expected(chances) if rng is None else _drawn(chances, rng)).T
+        chances = _chances(draws[part].T.clip(_LEAST, _MOST), units, report)
+        result[part] = (_expected(chances, units) if rng is None else _drawn(chances, units, rng)).T
     return result
 
 
-def _chances(p: FloatArray, report: FloatArray) -> list[FloatArray]:
-    """Pr(y_i = 1 given c positives among those before i, and the report), an array (c, draw) for each member i.
+def _chances(p: FloatArray, units: NDArray[np.int64], report: FloatArray) -> list[FloatArray]:
+    """Pr(y_i = 1 given a count of c among those before i, and the report), an array (c, draw) for each member i.
 
-    Backwards from the report: ahead_i[c] = q_i ahead_{i+1}[c] + p_i ahead_{i+1}[c + 1] is how probable the
-    report is when c of those before i are positive.
+    Backwards from the report: ahead_i[c] = q_i ahead_{i+1}[c] + p_i ahead_{i+1}[c + units_i] is how probable
+    the report is when those before i have a count of c.
     """
     n = len(p)
     ahead = np.repeat(np.exp(report)[:, None], p.shape[1], axis=1)
     chances: list[FloatArray] = [np.empty(0)] * n
     for i in range(n - 1, -1, -1):
-        positive = p[i] * ahead[1:]
-        ahead = (1.0 - p[i]) * ahead[:-1] + positive
+        positive = p[i] * ahead[units[i] :]
+        ahead = (1.0 - p[i]) * ahead[: -units[i]] + positive
         chances[i] = np.divide(positive, ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
     unsafe = ahead[0] < _SAFE_TOTAL
     if unsafe.any():
-        for safe, exact in zip(chances, _chances_by_logarithms(p[:, unsafe], report), strict=True):
+        for safe, exact in zip(chances, _chances_by_logarithms(p[:, unsafe], units, report), strict=True):
             safe[:, unsafe] = exact
     return chances
 
 
-def _chances_by_logarithms(p: FloatArray, report: FloatArray) -> list[FloatArray]:
+def _chances_by_logarithms(p: FloatArray, units: NDArray[np.int64], report: FloatArray) -> list[FloatArray]:
     n = len(p)
     log_p, log_q = np.log(p), np.log1p(-p)
     ahead = np.repeat(report[:, None], p.shape[1], axis=1)
     chances: list[FloatArray] = [np.empty(0)] * n
     for i in range(n - 1, -1, -1):
-        positive = log_p[i] + ahead[1:]
-        ahead = np.logaddexp(log_q[i] + ahead[:-1], positive)
+        positive = log_p[i] + ahead[units[i] :]
+        ahead = np.logaddexp(log_q[i] + ahead[: -units[i]], positive)
         reachable = np.isfinite(ahead)
         chances[i] = np.exp(np.subtract(positive, ahead, out=np.full_like(ahead, -np.inf), where=reachable))
     return chances
 
 
-def _expected(chances: list[FloatArray]) -> FloatArray:
-    """Average over the count of positives so far, whose law is carried along."""
+def _expected(chances: list[FloatArray], units: NDArray[np.int64]) -> FloatArray:
+    """Average over the count so far, whose law is carried along."""
     law = np.ones((1, chances[0].shape[1]))
     expected = np.empty((len(chances), law.shape[1]))
     for i, chance in enumerate(chances):
         positive = law * chance
         expected[i] = positive.sum(axis=0)
-        law = np.pad(law - positive, ((0, 1), (0, 0)))
-        law[1:] += positive
+        law = np.pad(law - positive, ((0, units[i]), (0, 0)))
+        law[units[i] :] += positive
     return expected.clip(0.0, 1.0)
 
 
-def _drawn(chances: list[FloatArray], rng: np.random.Generator) -> FloatArray:
-    """Draw labels one after the other, each given the count of positives so far."""
+def _drawn(chances: list[FloatArray], units: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+    """Draw labels one after the other, each given the count so far."""
     n_draws = chances[0].shape[1]
     count, every = np.zeros(n_draws, dtype=np.intp), np.arange(n_draws)
     labels = np.empty((len(chances), n_draws))
     for i, chance in enumerate(chances):
         labels[i] = rng.random(n_draws) < chance[count, every]
-        count += labels[i].astype(np.intp)
+        count += units[i] * labels[i].astype(np.intp)
     return labels

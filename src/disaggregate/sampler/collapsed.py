@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
 
-from disaggregate.sampler.counts import log_count_table
+from disaggregate.sampler.counts import log_agreement_table
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
 
 
@@ -27,32 +27,35 @@ def collapsed_gradient(
             pieces = [(rows, group_evidence(evidence, group))]
         else:
             starts = range(rows.start, rows.stop, BLOCK)
-            pieces = [_block_piece(scores, start, min(start + BLOCK, rows.stop)) for start in starts]
+            pieces = [_block_piece(evidence, scores, start, min(start + BLOCK, rows.stop)) for start in starts]
         for piece, log_likelihood in pieces:
-            value, gradient[piece] = group_gradient(fitted[piece], log_likelihood)
+            value, gradient[piece] = group_gradient(fitted[piece], evidence.units[piece], log_likelihood)
             total += value
     return total, gradient
 
 
-def group_gradient(fitted: np.ndarray, log_likelihood: np.ndarray) -> tuple[float, np.ndarray]:
-    """Log likelihood of one group's evidence given f, and its gradient, by a forward and a backward pass."""
-    n = len(fitted)
+def group_gradient(fitted: np.ndarray, units: np.ndarray, log_likelihood: np.ndarray) -> tuple[float, np.ndarray]:
+    """Log likelihood of one group's evidence given f, and its gradient, by a backward and a forward pass."""
     log_positive, log_negative = log_ndtr(fitted), log_ndtr(-fitted)
-    ahead = log_likelihood
-    forward = log_count_table(fitted)
-    total = logsumexp(forward[n] + log_likelihood)
+    ahead = log_agreement_table(fitted, units, log_likelihood)
+    total = ahead[0, 0]
     log_density = -0.5 * fitted**2 - 0.5 * math.log(2.0 * math.pi)
-    gradient = np.empty(n)
-    for i in range(n - 1, -1, -1):
-        positive = logsumexp(forward[i, : i + 1] + ahead[1 : i + 2]) - total
-        negative = logsumexp(forward[i, : i + 1] + ahead[: i + 1]) - total
+    gradient = np.empty(len(fitted))
+    so_far = np.zeros(1)  # log law of the count of the members before i
+    for i, step in enumerate(units):
+        reach = len(so_far)
+        positive = logsumexp(so_far + ahead[i + 1, step : reach + step]) - total
+        negative = logsumexp(so_far + ahead[i + 1, :reach]) - total
         gradient[i] = np.exp(log_density[i] + positive) - np.exp(log_density[i] + negative)
-        ahead = np.logaddexp(ahead[: i + 1] + log_negative[i], ahead[1 : i + 2] + log_positive[i])
+        without, with_it = so_far + log_negative[i], so_far + log_positive[i]
+        nothing = np.full(step, -np.inf)
+        so_far = np.logaddexp(np.concatenate([without, nothing]), np.concatenate([nothing, with_it]))
     return float(total), gradient
 
 
-def _block_piece(scores: np.ndarray, start: int, stop: int) -> tuple[slice, np.ndarray]:
+def _block_piece(evidence: EvidenceArrays, scores: np.ndarray, start: int, stop: int) -> tuple[slice, np.ndarray]:
     rows = slice(start, stop)
-    log_likelihood = np.full(stop - start + 1, -np.inf)
-    log_likelihood[(scores[rows] > 0.0).sum()] = 0.0
+    units = evidence.units[rows]
+    log_likelihood = np.full(units.sum() + 1, -np.inf)
+    log_likelihood[units @ (scores[rows] > 0.0)] = 0.0
     return rows, log_likelihood

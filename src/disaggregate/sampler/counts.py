@@ -1,51 +1,62 @@
-"""The count of positives in a group is a Poisson-binomial sum: its distribution, and labels given a count."""
+"""The count of positives in a group is a Poisson-binomial sum: how well its evidence agrees, and labels given it.
+
+Where members have survey weights, a positive one adds as many units to the count as it weighs.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
 
-def log_count_table(fitted: np.ndarray) -> np.ndarray:
-    """Log probability that the first i members have c positives, for every i and c.
+def log_agreement_table(fitted: np.ndarray, units: np.ndarray, log_likelihood: np.ndarray) -> np.ndarray:
+    """Log probability of the evidence when the first i members have a count of c, for every i and c.
+
+    Backwards from the evidence itself, in the last row, to no member, in the first.
 
     Parameters
     ----------
     fitted : ndarray of shape (n,)
         Scores f; member i is positive with probability Phi(f_i), eq. (3).
+    units : ndarray of int, shape (n,)
+        What each member adds to the count when positive.
+    log_likelihood : ndarray of shape (sum of units + 1,)
+        Evidence for each count.
 
     Returns
     -------
-    ndarray of shape (n + 1, n + 1)
-        Row i, column c; -inf for c > i.
+    ndarray of shape (n + 1, sum of units + 1)
+        Row i, column c; -inf for counts that the first i members cannot have.
     """
-    n = len(fitted)
+    table = np.full((len(fitted) + 1, len(log_likelihood)), -np.inf)
+    table[-1] = log_likelihood
+    reach = len(log_likelihood) - 1
     log_positive, log_negative = log_ndtr(fitted), log_ndtr(-fitted)
-    table = np.full((n + 1, n + 1), -np.inf)
-    table[0, 0] = 0.0
-    for i in range(n):
-        table[i + 1] = table[i] + log_negative[i]
-        table[i + 1, 1:] = np.logaddexp(table[i + 1, 1:], table[i, :-1] + log_positive[i])
+    for i in range(len(fitted) - 1, -1, -1):
+        below, step = table[i + 1], units[i]
+        reach -= step
+        table[i, : reach + 1] = np.logaddexp(
+            below[: reach + 1] + log_negative[i], below[step : reach + step + 1] + log_positive[i]
+        )
     return table
 
 
-def log_evidence_given_fitted(fitted: np.ndarray, log_likelihood: np.ndarray) -> float:
+def log_evidence_given_fitted(fitted: np.ndarray, units: np.ndarray, log_likelihood: np.ndarray) -> float:
     """Log likelihood of a group's evidence with labels and scores summed out."""
-    return float(logsumexp(log_count_table(fitted)[-1] + log_likelihood))
+    return float(log_agreement_table(fitted, units, log_likelihood)[0, 0])
 
 
-def draw_labels(fitted: np.ndarray, log_likelihood: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_labels(
+    fitted: np.ndarray, units: np.ndarray, log_likelihood: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """Draw the labels of some members given their scores f and the evidence over their count.
 
-    First the count, from its Poisson-binomial law times the evidence; then the labels given the count,
-    from the last member to the first.
+    From the first member to the last, each given the count so far and all the evidence.
 
     Parameters
     ----------
-    fitted : ndarray of shape (n,)
-        Scores f.
-    log_likelihood : ndarray of shape (n + 1,)
-        Evidence for each count.
+    fitted, units, log_likelihood
+        As for :func:`log_agreement_table`.
     rng : numpy.random.Generator
         Source of randomness.
 
@@ -53,18 +64,12 @@ def draw_labels(fitted: np.ndarray, log_likelihood: np.ndarray, rng: np.random.G
     -------
     ndarray of bool, shape (n,)
     """
-    n = len(fitted)
-    table = log_count_table(fitted)
-    log_weight = table[n] + log_likelihood
-    weight = np.exp(log_weight - log_weight.max())
-    count = int(np.searchsorted(np.cumsum(weight), rng.random() * weight.sum(), side="right"))
-    labels = np.zeros(n, dtype=bool)
+    table = log_agreement_table(fitted, units, log_likelihood)
     log_positive = log_ndtr(fitted)
-    for i in range(n, 0, -1):
-        if count == 0 or count == i:
-            labels[:i] = count == i
-            break
-        chance = np.exp(log_positive[i - 1] + table[i - 1, count - 1] - table[i, count])
-        labels[i - 1] = rng.random() < chance
-        count -= int(labels[i - 1])
+    labels = np.empty(len(fitted), dtype=bool)
+    count = 0
+    for i, step in enumerate(units):
+        chance = np.exp(log_positive[i] + table[i + 1, count + step] - table[i, count])
+        labels[i] = rng.random() < chance
+        count += int(step) * int(labels[i])
     return labels

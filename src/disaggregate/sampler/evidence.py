@@ -24,14 +24,22 @@ class EvidenceArrays(NamedTuple):
     ----------
     offsets : ndarray of shape (n_groups + 1,)
         Where each group starts.
-    log_likelihood, likelihood : ndarray of shape (n_rows + n_groups,)
-        Evidence of each group over its counts, scaled to a largest likelihood of 1; group j's start at
-        ``offsets[j] + j``.
+    units : ndarray of int, shape (n_rows,)
+        How much each individual counts: 1, or its survey weight in whole units.
+    starts : ndarray of shape (n_groups + 1,)
+        Where each group's counts start.
+    piece : ndarray of int, shape (2,)
+        Members and units of the largest piece that is treated at once.
+    log_likelihood, likelihood : ndarray of shape (n_counts,)
+        Evidence of each group over its counts, scaled to a largest likelihood of 1.
     fewest, most : ndarray of shape (n_groups,)
         The least and the greatest count that each group's evidence allows.
     """
 
     offsets: np.ndarray
+    units: np.ndarray
+    starts: np.ndarray
+    piece: np.ndarray
     log_likelihood: np.ndarray
     likelihood: np.ndarray
     fewest: np.ndarray
@@ -39,9 +47,12 @@ class EvidenceArrays(NamedTuple):
 
 
 class EvidenceLadder(NamedTuple):
-    """The same at several powers: arrays as in :class:`EvidenceArrays`, with a row a rung but for ``offsets``."""
+    """The same at several powers: arrays as in :class:`EvidenceArrays`, with a row a rung in the last four."""
 
     offsets: np.ndarray
+    units: np.ndarray
+    starts: np.ndarray
+    piece: np.ndarray
     log_likelihood: np.ndarray
     likelihood: np.ndarray
     fewest: np.ndarray
@@ -50,10 +61,13 @@ class EvidenceLadder(NamedTuple):
 
 def make_evidence(data: GroupedData) -> EvidenceArrays:
     """Gather what the sweeps need to know of the reports; :func:`log_peaks` says what the scaling took away."""
-    possible = [np.flatnonzero(np.isfinite(part)) for part in _by_group(data.offsets, data.log_likelihood)]
-    log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), data.sizes + 1)
+    possible = [np.flatnonzero(np.isfinite(part)) for part in _by_group(data.starts, data.log_likelihood)]
+    log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), data.totals + 1)
     return EvidenceArrays(
         offsets=data.offsets,
+        units=data.units,
+        starts=data.starts,
+        piece=_largest_piece(data),
         log_likelihood=log_likelihood,
         likelihood=np.exp(log_likelihood),
         fewest=np.array([counts[0] for counts in possible]),
@@ -63,7 +77,14 @@ def make_evidence(data: GroupedData) -> EvidenceArrays:
 
 def log_peaks(data: GroupedData) -> np.ndarray:
     """Find the log likelihood of each group's report at the count that suits it best."""
-    return np.maximum.reduceat(data.log_likelihood, data.offsets[:-1] + np.arange(len(data.names)))
+    return np.maximum.reduceat(data.log_likelihood, data.starts[:-1])
+
+
+def _largest_piece(data: GroupedData) -> np.ndarray:
+    is_whole = data.sizes <= WHOLE_GROUP
+    heaviest = np.maximum.reduceat(data.units, data.offsets[:-1])
+    members = np.minimum(data.sizes, WHOLE_GROUP).max()
+    return np.array([members, np.where(is_whole, data.totals, BLOCK * heaviest).max()])
 
 
 def group_rows_of(evidence: EvidenceArrays, group: int) -> slice:
@@ -73,12 +94,12 @@ def group_rows_of(evidence: EvidenceArrays, group: int) -> slice:
 
 def group_evidence(evidence: EvidenceArrays, group: int) -> np.ndarray:
     """Log likelihood of each count of the group."""
-    return evidence.log_likelihood[evidence.offsets[group] + group : evidence.offsets[group + 1] + group + 1]
+    return evidence.log_likelihood[evidence.starts[group] : evidence.starts[group + 1]]
 
 
 def rung_of(ladder: EvidenceLadder, rung: int) -> EvidenceArrays:
     """Evidence at one rung."""
-    return EvidenceArrays(ladder.offsets, *(values[rung] for values in ladder[1:]))
+    return EvidenceArrays(*ladder[:4], *(values[rung] for values in ladder[4:]))
 
 
 def make_ladder(evidence: EvidenceArrays, powers: np.ndarray) -> EvidenceLadder:
@@ -103,22 +124,22 @@ def make_ladder(evidence: EvidenceArrays, powers: np.ndarray) -> EvidenceLadder:
         row[distance > 0] -= penalty * distance[distance > 0]
     is_whole = (powers == 1.0)[:, None]
     return EvidenceLadder(
-        offsets=evidence.offsets,
+        *evidence[:4],
         log_likelihood=log_likelihood,
         likelihood=np.exp(log_likelihood),
         fewest=np.where(is_whole, evidence.fewest, 0),
-        most=np.where(is_whole, evidence.most, np.diff(evidence.offsets)),
+        most=np.where(is_whole, evidence.most, np.diff(evidence.starts) - 1),
     )
 
 
-def _by_group(offsets: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
-    return [values[start:stop] for start, stop in pairwise(offsets + np.arange(len(offsets)))]
+def _by_group(starts: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
+    return [values[start:stop] for start, stop in pairwise(starts)]
 
 
 def _nearest_allowed(evidence: EvidenceArrays) -> tuple[np.ndarray, np.ndarray]:
-    """For each count, where the nearest count is that its group's evidence allows, and how far away."""
+    """For each count, where the nearest count is that its group's evidence allows, and how many members away."""
     nearest = []
-    for part in _by_group(evidence.offsets, evidence.log_likelihood):
+    for part in _by_group(evidence.starts, evidence.log_likelihood):
         allowed = np.flatnonzero(np.isfinite(part))
         counts = np.arange(len(part))
         after = np.clip(np.searchsorted(allowed, counts), 0, len(allowed) - 1)
@@ -126,4 +147,6 @@ def _nearest_allowed(evidence: EvidenceArrays) -> tuple[np.ndarray, np.ndarray]:
         is_before = np.abs(allowed[before] - counts) < np.abs(allowed[after] - counts)
         nearest.append(np.where(is_before, allowed[before], allowed[after]) - counts)
     steps = np.concatenate(nearest)
-    return np.arange(len(steps)) + steps, np.abs(steps)
+    n_counts = np.diff(evidence.starts)
+    members_a_unit = np.diff(evidence.offsets) / (n_counts - 1)
+    return np.arange(len(steps)) + steps, np.abs(steps) * np.repeat(members_a_unit, n_counts)

@@ -82,7 +82,7 @@ def _log_likelihood(evidence: EvidenceArrays, fitted: np.ndarray, scores: np.nda
         rows = group_rows_of(evidence, group)
         log_likelihood = group_evidence(evidence, group)
         if rows.stop - rows.start <= WHOLE_GROUP:
-            total += log_evidence_given_fitted(fitted[rows], log_likelihood)
+            total += log_evidence_given_fitted(fitted[rows], evidence.units[rows], log_likelihood)
         else:
-            total += float(log_likelihood[(scores[rows] > 0.0).sum()])
+            total += float(log_likelihood[evidence.units[rows] @ (scores[rows] > 0.0)])
     return total

@@ -57,7 +57,7 @@ def _forced_labels(evidence: EvidenceArrays, group: int) -> np.ndarray | None:
     n = int(evidence.offsets[group + 1] - evidence.offsets[group])
     if evidence.most[group] == 0:
         return np.zeros(n, dtype=bool)
-    if evidence.fewest[group] == n:
+    if evidence.fewest[group] == len(group_evidence(evidence, group)) - 1:
         return np.ones(n, dtype=bool)
     return None
 
@@ -73,13 +73,15 @@ def draw_group_labels(
         return forced
     n = rows.stop - rows.start
     if n <= WHOLE_GROUP:
-        return draw_labels(fitted[rows], log_likelihood, rng)
+        return draw_labels(fitted[rows], evidence.units[rows], log_likelihood, rng)
+    units = evidence.units[rows]
     labels = scores[rows] > 0.0
     order = _shuffled(n, rng)
     for start in range(0, n, BLOCK):
         block = order[start : start + BLOCK]
-        rest = int(labels.sum() - labels[block].sum())
-        labels[block] = draw_labels(fitted[rows][block], log_likelihood[rest : rest + len(block) + 1], rng)
+        rest = int(units @ labels - units[block] @ labels[block])
+        possible = log_likelihood[rest : rest + units[block].sum() + 1]
+        labels[block] = draw_labels(fitted[rows][block], units[block], possible, rng)
     return labels
 
 
@@ -103,12 +105,13 @@ def draw_scores_given_labels(state: State, rows: slice, labels: np.ndarray, rng:
 def _walk_group(problem: Problem, group: int, state: State, rng: np.random.Generator) -> None:
     rows = group_rows_of(problem.evidence, group)
     evidence = group_evidence(problem.evidence, group)
+    units = problem.evidence.units[rows]
     scores, fitted = state.scores[rows], state.fitted[rows]
     step = 2.4 / math.sqrt(len(scores))
     proposed = scores + step * rng.standard_normal(len(scores))
     log_ratio = (
-        evidence[(proposed > 0.0).sum()]
-        - evidence[(scores > 0.0).sum()]
+        evidence[units @ (proposed > 0.0)]
+        - evidence[units @ (scores > 0.0)]
         + 0.5 * np.sum((scores - fitted) ** 2 - (proposed - fitted) ** 2)
     )
     if -rng.standard_exponential() < log_ratio:

@@ -51,9 +51,18 @@ def _draw_possible_scores(problem: Problem, state: State, rng: np.random.Generat
     """Give each group a most likely count, at random members."""
     for group in range(len(problem.evidence.offsets) - 1):
         evidence = group_evidence(problem.evidence, group)
+        rows = group_rows_of(problem.evidence, group)
         count = rng.choice(np.flatnonzero(evidence == evidence.max()))
-        labels = rng.permutation(np.arange(len(evidence) - 1) < count)
-        draw_scores_given_labels(state, group_rows_of(problem.evidence, group), labels, rng)
+        order = rng.permutation(rows.stop - rows.start)
+        labels = first_up_to(count, problem.evidence.units[rows], order)
+        draw_scores_given_labels(state, rows, labels, rng)
+
+
+def first_up_to(count: int, units: np.ndarray, order: np.ndarray) -> np.ndarray:
+    """Label the first members in this order positive, as many as their units fit into the count."""
+    labels = np.empty(len(order), dtype=bool)
+    labels[order] = np.cumsum(units[order]) <= count
+    return labels
 
 
 def _add_if_independent(problem: Problem, state: State, column: int) -> None:

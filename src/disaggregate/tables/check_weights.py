@@ -27,6 +27,11 @@ def weight_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     for name in (*roles.names("weight"), *roles.replicates):
         for complaint in _complaints(people[name]):
             yield Problem("error", column_of("people", name), complaint)
+    for name in roles.names("weight"):
+        n_without = int((pd.to_numeric(people[name], errors="coerce") == 0.0).sum())
+        if 0 < n_without < len(people):
+            who = plural(n_without, "person has", "people have")
+            yield Problem("advice", column_of("people", name), f"{who} weight 0; the fit leaves them out.")
 
 
 def _complaints(column: pd.Series) -> Iterator[str]:

@@ -30,7 +30,9 @@ def speaks_of_groups(y: Any, groups: Any) -> bool:
     return groups is not None or is_group_target(y) or (is_dataframe(y) and len(y.columns) == 2)
 
 
-def read_group_target(X: Any, y: Any, groups: Any, n_rows: int, confidence: Any) -> GroupedData:
+def read_group_target(
+    X: Any, y: Any, groups: Any, n_rows: int, confidence: Any, weights: np.ndarray | None = None
+) -> GroupedData:
     """Read any form of ``y`` that speaks of groups.
 
     Parameters
@@ -45,20 +47,24 @@ def read_group_target(X: Any, y: Any, groups: Any, n_rows: int, confidence: Any)
         Number of rows of X.
     confidence : float, mapping or Series
         Confidence in plain shares, one for all or one a group.
+    weights : ndarray of shape (n_rows,), optional
+        Positive survey weights.
     """
     chi = dict(confidence.items()) if hasattr(confidence, "items") else confidence
     if is_group_target(y):
-        return _read_records(y, groups, n_rows, chi)
+        return _read_records(y, groups, n_rows, chi, weights)
     if groups is None:
         groups, y = two_columns(y)
         if len(groups) != n_rows:
             raise ValueError(f"y has {len(groups)} rows but X has {n_rows}; without groups= they must agree.")
     ids = row_groups(groups, n_rows)
     reports = reports_by_group(y, ids, index_labels(X) or index_labels(groups))
-    return group_rows(ids, _evidence_by_group(reports, chi))
+    return group_rows(ids, _evidence_by_group(reports, chi), weights)
 
 
-def _read_records(y: np.ndarray, groups: Any, n_rows: int, confidence: Confidence) -> GroupedData:
+def _read_records(
+    y: np.ndarray, groups: Any, n_rows: int, confidence: Confidence, weights: np.ndarray | None
+) -> GroupedData:
     if y.shape != (n_rows,):
         raise ValueError(f"y has {len(y)} records but X has {n_rows} rows; give one record for each row of X.")
     ids = [record.group for record in y]
@@ -69,7 +75,8 @@ def _read_records(y: np.ndarray, groups: Any, n_rows: int, confidence: Confidenc
     chosen = {
         group: confidence if known.confidence is None else known.confidence for group, known in records.items()
     }
-    return group_rows(ids, {g: evidence_of(g, known.report, chosen[g]) for g, known in records.items()})
+    evidence = {group: evidence_of(group, known.report, chosen[group]) for group, known in records.items()}
+    return group_rows(ids, evidence, weights)
 
 
 def _require_whole_groups(records: Mapping[Hashable, GroupRecord], present: Mapping[Hashable, int]) -> None:

@@ -41,3 +41,8 @@ def square(x):
 @inlined_part
 def lesser(x, y):
     return x if x < y else y
+
+
+@inlined_part
+def greater(x, y):
+    return x if x > y else y

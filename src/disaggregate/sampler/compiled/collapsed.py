@@ -6,9 +6,15 @@ import numpy as np
 
 from disaggregate.sampler.compiled.arrays import lesser
 from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
-from disaggregate.sampler.compiled.counts import SAFE_TOTAL, log_add
-from disaggregate.sampler.compiled.latent import largest_group
-from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
+from disaggregate.sampler.compiled.counts import (
+    SAFE_TOTAL,
+    fill_agreement,
+    fill_log_agreement,
+    lengthen,
+    lengthen_logarithms,
+)
+from disaggregate.sampler.compiled.latent import total_units
+from disaggregate.sampler.compiled.normal import chances, log_normal_cdf
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -20,44 +26,50 @@ _PLAIN = 1e-100
 @part
 def collapsed_gradient(evidence, scores, fitted, gradient):
     """Fill the gradient and return the log likelihood."""
-    piece = lesser(largest_group(evidence.offsets), WHOLE_GROUP)
-    table = np.empty((piece + 1) * (piece + 1))
-    scratch = np.empty(4 * piece + 2)
-    likelihood = np.empty(piece + 1)
-    log_likelihood = np.empty(piece + 1)
+    width = evidence.piece[1] + 1
+    table = np.empty((evidence.piece[0] + 1) * width)
+    scratch = np.empty(2 * evidence.piece[0] + 2 * width)
+    likelihood = np.empty(width)
+    log_likelihood = np.empty(width)
     total = 0.0
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
         n = stop - start
-        if evidence.most[group] == 0 or evidence.fewest[group] == n:
+        if evidence.most[group] == 0 or evidence.fewest[group] == total_units(evidence, group):
             is_positive = evidence.most[group] > 0
             total += forced_gradient(fitted[start:stop], 1.0 if is_positive else -1.0, gradient[start:stop])
             continue
         step = n if n <= WHOLE_GROUP else BLOCK
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
+            width = piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
             total += group_gradient(
-                fitted[begin:end], likelihood, log_likelihood, gradient[begin:end], table, scratch
-            )
+                fitted[begin:end], evidence.units[begin:end], likelihood[:width], log_likelihood[:width],
+                gradient[begin:end], table, scratch,
+            )  # fmt: skip
     return total
 
 
 @inlined_part
 def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood):
     """Copy the evidence of a small group; for a block of a large one, hold its count where it is."""
+    first = evidence.starts[group]
+    width = evidence.starts[group + 1] - first
     if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:
-        for c in range(end - begin + 1):
-            likelihood[c] = evidence.likelihood[begin + group + c]
-            log_likelihood[c] = evidence.log_likelihood[begin + group + c]
-        return
+        for c in range(width):
+            likelihood[c] = evidence.likelihood[first + c]
+            log_likelihood[c] = evidence.log_likelihood[first + c]
+        return width
     count = 0
+    width = 1
     for row in range(begin, end):
-        count += scores[row] > 0.0
-    for c in range(end - begin + 1):
+        count += evidence.units[row] * (scores[row] > 0.0)
+        width += evidence.units[row]
+    for c in range(width):
         likelihood[c] = 1.0 if c == count else 0.0
         log_likelihood[c] = 0.0 if c == count else -np.inf
+    return width
 
 
 @part
@@ -81,80 +93,49 @@ def forced_gradient(fitted, sign, gradient):
 
 
 @summing_part
-def group_gradient(fitted, likelihood, log_likelihood, gradient, table, scratch):
+def group_gradient(fitted, units, likelihood, log_likelihood, gradient, table, scratch):
     """Backward pass into a table, then forward with one vector; probabilities unless they underflow."""
     n = fitted.size
-    width = n + 1
+    width = likelihood.size
     positive = scratch[:n]
     negative = scratch[n : 2 * n]
-    prefix = scratch[2 * n : 3 * n + 1]
-    longer = scratch[3 * n + 1 : 4 * n + 2]
-    for i in range(n):
-        positive[i], negative[i] = chances(fitted[i])
-    for c in range(width):
-        table[n * width + c] = likelihood[c]
-    for i in range(n - 1, -1, -1):
-        p = positive[i]
-        q = negative[i]
-        here = table[i * width : i * width + i + 1]
-        below = table[(i + 1) * width : (i + 1) * width + i + 2]
-        for c in range(i + 1):
-            here[c] = q * below[c] + p * below[c + 1]
+    law = scratch[2 * n : 2 * n + width]
+    longer = scratch[2 * n + width : 2 * n + 2 * width]
+    fill_agreement(fitted, units, likelihood, positive, negative, table)
     total = table[0]
     if total < SAFE_TOTAL:
-        return group_gradient_by_logarithms(fitted, log_likelihood, gradient, table, prefix)
-    prefix[0] = 1.0
+        return group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table, law, longer)
+    law[0] = 1.0
+    reach = 0
     for i in range(n):
-        p = positive[i]
-        q = negative[i]
-        below = table[(i + 1) * width : (i + 1) * width + i + 2]
+        step = units[i]
+        below = table[(i + 1) * width : (i + 1) * width + reach + step + 1]
         change = 0.0
-        for c in range(i + 1):
-            change += prefix[c] * (below[c + 1] - below[c])
+        for c in range(reach + 1):
+            change += law[c] * (below[c + step] - below[c])
         gradient[i] = change * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI) / total
-        longer[0] = prefix[0] * q
-        for c in range(1, i + 1):
-            longer[c] = prefix[c] * q + prefix[c - 1] * p
-        longer[i + 1] = prefix[i] * p
-        prefix, longer = longer, prefix
+        lengthen(law, longer, reach, step, positive[i], negative[i])
+        reach += step
+        law, longer = longer, law
     return math.log(total)
 
 
-@inlined_part
-def chances(fitted):
-    """Phi(f) and Phi(-f), both to full relative precision."""
-    small = tail(abs(fitted))
-    if fitted > 0.0:
-        return 1.0 - small, small
-    return small, 1.0 - small
-
-
 @part
-def group_gradient_by_logarithms(fitted, log_likelihood, gradient, table, prefix):
-    n = fitted.size
-    width = n + 1
-    for c in range(width):
-        table[n * width + c] = log_likelihood[c]
-    for i in range(n - 1, -1, -1):
-        log_p = log_normal_cdf(fitted[i])
-        log_q = log_normal_cdf(-fitted[i])
-        here = i * width
-        for c in range(i + 1):
-            table[here + c] = log_add(log_q + table[here + width + c], log_p + table[here + width + c + 1])
+def group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table, law, longer):
+    width = log_likelihood.size
+    fill_log_agreement(fitted, units, log_likelihood, table)
     total = table[0]
-    prefix[0] = 0.0
-    for i in range(n):
-        log_p = log_normal_cdf(fitted[i])
-        log_q = log_normal_cdf(-fitted[i])
+    law[0] = 0.0
+    reach = 0
+    for i in range(fitted.size):
         log_density = -0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI
         below = (i + 1) * width
         change = 0.0
-        for c in range(i + 1):
-            change += math.exp(log_density + prefix[c] + table[below + c + 1] - total)
-            change -= math.exp(log_density + prefix[c] + table[below + c] - total)
+        for c in range(reach + 1):
+            change += math.exp(log_density + law[c] + table[below + c + units[i]] - total)
+            change -= math.exp(log_density + law[c] + table[below + c] - total)
         gradient[i] = change
-        prefix[i + 1] = prefix[i] + log_p
-        for c in range(i, 0, -1):
-            prefix[c] = log_add(prefix[c] + log_q, prefix[c - 1] + log_p)
-        prefix[0] += log_q
+        lengthen_logarithms(law, longer, reach, units[i], log_normal_cdf(fitted[i]), log_normal_cdf(-fitted[i]))
+        reach += units[i]
+        law, longer = longer, law
     return total

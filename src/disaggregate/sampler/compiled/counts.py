@@ -1,55 +1,55 @@
 """Compiled twin of ``sampler.counts``.
 
 Probabilities are kept as they are, which is several times faster than logarithms; where they underflow,
-the logarithmic table takes over.
+logarithms take over.
 """
 
 import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import dot, fill
-from disaggregate.sampler.compiled.compile import part
-from disaggregate.sampler.compiled.normal import log_normal_cdf, tail
+from disaggregate.sampler.compiled.arrays import copy, dot, greater, lesser
+from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.normal import chances, log_normal_cdf
 
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
 SAFE_TOTAL = 1e-200
 
 
-@part
-def count_table(fitted, positive, table):
-    """Fill the table of prefix counts: entry i * (n + 1) + c is Pr(c positives among the first i)."""
+@summing_part
+def fill_agreement(fitted, units, likelihood, positive, negative, table):
+    """Fill the table: entry i * width + c is the likelihood of the evidence if the first i have a count of c."""
     n = fitted.size
-    table[0] = 1.0
-    for i in range(n):
-        small = tail(abs(fitted[i]))
-        large = 1.0 - small
-        p = large if fitted[i] > 0.0 else small
-        q = small if fitted[i] > 0.0 else large
+    width = likelihood.size
+    reach = width - 1
+    copy(table[n * width : (n + 1) * width], likelihood)
+    for i in range(n - 1, -1, -1):
+        p, q = chances(fitted[i])
         positive[i] = p
-        above = i * (n + 1)
-        here = above + n + 1
-        table[here] = table[above] * q
-        for c in range(1, i + 1):
-            table[here + c] = table[above + c] * q + table[above + c - 1] * p
-        table[here + i + 1] = table[above + i] * p
+        negative[i] = q
+        step = units[i]
+        reach -= step
+        here = table[i * width : i * width + reach + 1]
+        below = table[(i + 1) * width : (i + 1) * width + reach + step + 1]
+        for c in range(reach + 1):
+            here[c] = q * below[c] + p * below[c + step]
 
 
 @part
-def log_count_table(fitted, log_positive, table):
+def fill_log_agreement(fitted, units, log_likelihood, table):
     """Fill the same table with logarithms."""
     n = fitted.size
-    table[0] = 0.0
-    for i in range(n):
+    width = log_likelihood.size
+    reach = width - 1
+    copy(table[n * width : (n + 1) * width], log_likelihood)
+    for i in range(n - 1, -1, -1):
         log_p = log_normal_cdf(fitted[i])
         log_q = log_normal_cdf(-fitted[i])
-        log_positive[i] = log_p
-        above = i * (n + 1)
-        here = above + n + 1
-        table[here] = table[above] + log_q
-        for c in range(1, i + 1):
-            table[here + c] = log_add(table[above + c] + log_q, table[above + c - 1] + log_p)
-        table[here + i + 1] = table[above + i] + log_p
+        reach -= units[i]
+        here = i * width
+        below = here + width
+        for c in range(reach + 1):
+            table[here + c] = log_add(log_q + table[below + c], log_p + table[below + c + units[i]])
 
 
 @part
@@ -60,103 +60,80 @@ def log_add(x, y):
 
 
 @part
-def draw_labels(fitted, likelihood, log_likelihood, labels, positive, table, rng):
-    n = fitted.size
-    last = n * (n + 1)
-    count_table(fitted, positive, table)
-    total = 0.0
-    for c in range(n + 1):
-        total += table[last + c] * likelihood[c]
-    if total < SAFE_TOTAL:
-        draw_labels_by_logarithms(fitted, log_likelihood, labels, positive, table, rng)
+def draw_labels(fitted, units, likelihood, log_likelihood, labels, positive, negative, table, rng):
+    width = likelihood.size
+    fill_agreement(fitted, units, likelihood, positive, negative, table)
+    if table[0] < SAFE_TOTAL:
+        draw_labels_by_logarithms(fitted, units, log_likelihood, labels, table, rng)
         return
-    goal = rng.random() * total
-    count = pick_count(table[last : last + n + 1], likelihood, goal)
-    for i in range(n, 0, -1):
-        if count == 0 or count == i:
-            fill(labels[:i], int(count == i))
-            return
-        joint = positive[i - 1] * table[(i - 1) * (n + 1) + count - 1]
-        labels[i - 1] = rng.random() * table[i * (n + 1) + count] < joint
-        count -= labels[i - 1]
-
-
-@part
-def pick_count(probability, likelihood, goal):
-    """Invert the cumulative sum; rounding at the end falls on the last possible count."""
-    sum_so_far = 0.0
     count = 0
-    for c in range(probability.size):
-        weight = probability[c] * likelihood[c]
-        if weight > 0.0:
-            count = c
-        sum_so_far += weight
-        if sum_so_far > goal:
-            break
-    return count
+    for i in range(fitted.size):
+        joint = positive[i] * table[(i + 1) * width + count + units[i]]
+        labels[i] = rng.random() * table[i * width + count] < joint
+        count += units[i] * labels[i]
 
 
 @part
-def draw_labels_by_logarithms(fitted, log_likelihood, labels, log_positive, table, rng):
-    n = fitted.size
-    last = n * (n + 1)
-    log_count_table(fitted, log_positive, table)
-    largest = -np.inf
-    for c in range(n + 1):
-        log_weight = table[last + c] + log_likelihood[c]
-        largest = log_weight if log_weight > largest else largest
-    total = 0.0
-    weight = np.empty(n + 1)
-    one = np.empty(n + 1)
-    for c in range(n + 1):
-        weight[c] = math.exp(table[last + c] + log_likelihood[c] - largest)
-        one[c] = 1.0
-        total += weight[c]
-    count = pick_count(weight, one, rng.random() * total)
-    for i in range(n, 0, -1):
-        if count == 0 or count == i:
-            fill(labels[:i], int(count == i))
-            return
-        log_ratio = table[(i - 1) * (n + 1) + count - 1] - table[i * (n + 1) + count]
-        labels[i - 1] = rng.random() < math.exp(log_positive[i - 1] + log_ratio)
-        count -= labels[i - 1]
+def draw_labels_by_logarithms(fitted, units, log_likelihood, labels, table, rng):
+    width = log_likelihood.size
+    fill_log_agreement(fitted, units, log_likelihood, table)
+    count = 0
+    for i in range(fitted.size):
+        log_ratio = table[(i + 1) * width + count + units[i]] - table[i * width + count]
+        labels[i] = rng.random() < math.exp(log_normal_cdf(fitted[i]) + log_ratio)
+        count += units[i] * labels[i]
 
 
 @part
-def log_evidence_given_fitted(fitted, likelihood, log_likelihood, law):
-    count_law(fitted, law)
-    total = dot(law[: fitted.size + 1], likelihood)
+def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer):
+    total = dot(count_law(fitted, units, law, longer), likelihood)
     if total >= SAFE_TOTAL:
         return math.log(total)
-    return log_evidence_by_logarithms(fitted, log_likelihood, law)
+    return log_evidence_by_logarithms(fitted, units, log_likelihood, law, longer)
 
 
 @part
-def count_law(fitted, law):
-    """Fill the probability of each count: the last row of the table, which one vector can hold."""
+def count_law(fitted, units, law, longer):
+    """Find the probability of each count, in one of the two vectors."""
     law[0] = 1.0
+    reach = 0
     for i in range(fitted.size):
-        small = tail(abs(fitted[i]))
-        p = 1.0 - small if fitted[i] > 0.0 else small
-        q = small if fitted[i] > 0.0 else 1.0 - small
-        law[i + 1] = law[i] * p
-        for c in range(i, 0, -1):
-            law[c] = law[c] * q + law[c - 1] * p
-        law[0] *= q
+        p, q = chances(fitted[i])
+        lengthen(law, longer, reach, units[i], p, q)
+        reach += units[i]
+        law, longer = longer, law
+    return law[: reach + 1]
+
+
+@inlined_part
+def lengthen(law, longer, reach, step, p, q):
+    """Go from the law of a count up to ``reach`` to that with one more member."""
+    for c in range(lesser(step, reach + 1)):
+        longer[c] = law[c] * q
+    for c in range(reach + 1, step):
+        longer[c] = 0.0
+    for c in range(step, reach + 1):
+        longer[c] = law[c] * q + law[c - step] * p
+    for c in range(greater(step, reach + 1), reach + step + 1):
+        longer[c] = law[c - step] * p
 
 
 @part
-def log_evidence_by_logarithms(fitted, log_likelihood, prefix):
-    n = fitted.size
-    prefix[0] = 0.0
-    for i in range(n):
-        log_p = log_normal_cdf(fitted[i])
-        log_q = log_normal_cdf(-fitted[i])
-        prefix[i + 1] = prefix[i] + log_p
-        for c in range(i, 0, -1):
-            prefix[c] = log_add(prefix[c] + log_q, prefix[c - 1] + log_p)
-        prefix[0] += log_q
+def log_evidence_by_logarithms(fitted, units, log_likelihood, law, longer):
+    law[0] = 0.0
+    reach = 0
+    for i in range(fitted.size):
+        lengthen_logarithms(law, longer, reach, units[i], log_normal_cdf(fitted[i]), log_normal_cdf(-fitted[i]))
+        reach += units[i]
+        law, longer = longer, law
     total = -np.inf
-    for c in range(n + 1):
-        total = log_add(total, prefix[c] + log_likelihood[c])
+    for c in range(reach + 1):
+        total = log_add(total, law[c] + log_likelihood[c])
     return total
+
+
+@part
+def lengthen_logarithms(law, longer, reach, step, log_p, log_q):
+    for c in range(reach + step + 1):
+        without = law[c] + log_q if c <= reach else -np.inf
+        longer[c] = log_add(without, law[c - step] + log_p if c >= step else -np.inf)

@@ -188,4 +188,4 @@ def record_draw(problem, replicas, record, place):
     """Write down weights, delta2 and labels of the first rung."""
     weigh(problem, replicas.position[0], record.weights[place])
     record.scale[place] = math.exp(replicas.position[0, record.weights.shape[1]])
-    tally_labels(problem.ladder.offsets, replicas.scores[0], record.label_sums, record.count_tallies)
+    tally_labels(problem.ladder, replicas.scores[0], record.label_sums, record.count_tallies)

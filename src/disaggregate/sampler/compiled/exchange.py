@@ -7,7 +7,6 @@ import numpy as np
 from disaggregate.sampler.compiled.arrays import dot, fill, lesser
 from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, log_evidence_by_logarithms
-from disaggregate.sampler.compiled.latent import largest_group
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays
 
 
@@ -15,6 +14,9 @@ from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays
 def rung_of(ladder, rung):
     return EvidenceArrays(
         ladder.offsets,
+        ladder.units,
+        ladder.starts,
+        ladder.piece,
         ladder.log_likelihood[rung],
         ladder.likelihood[rung],
         ladder.fewest[rung],
@@ -49,29 +51,33 @@ def swap_order(ladder, fitted, scores, swapped, stones, rng):
 def fill_likelihood_table(ladder, fitted, scores, table):
     """Find the law of a group's count once for each replica, and weigh it by each rung's evidence."""
     n_rungs = fitted.shape[0]
-    law = np.empty(largest_group(ladder.offsets) + 1)
+    law = np.empty(ladder.piece[1] + 1)
+    longer = np.empty(ladder.piece[1] + 1)
     for replica in range(n_rungs):
         fill(table[replica], 0.0)
     for group in range(ladder.offsets.size - 1):
         start = ladder.offsets[group]
         stop = ladder.offsets[group + 1]
+        first = ladder.starts[group]
+        last = ladder.starts[group + 1]
         for replica in range(n_rungs):
             count = 0
             if stop - start <= WHOLE_GROUP:
-                count_law(fitted[replica, start:stop], law)
+                found = count_law(fitted[replica, start:stop], ladder.units[start:stop], law, longer)
             else:
+                found = law
                 for row in range(start, stop):
-                    count += scores[replica, row] > 0.0
+                    count += ladder.units[row] * (scores[replica, row] > 0.0)
             for rung in range(n_rungs):
-                evidence = ladder.log_likelihood[rung, start + group : stop + group + 1]
+                evidence = ladder.log_likelihood[rung, first:last]
                 if stop - start > WHOLE_GROUP:
                     table[replica, rung] += evidence[count]
                     continue
-                total = dot(law[: stop - start + 1], ladder.likelihood[rung, start + group : stop + group + 1])
+                total = dot(found, ladder.likelihood[rung, first:last])
                 if total >= SAFE_TOTAL:
                     table[replica, rung] += math.log(total)
                 else:
-                    scratch = np.empty(stop - start + 1)
                     table[replica, rung] += log_evidence_by_logarithms(
-                        fitted[replica, start:stop], evidence, scratch
-                    )
+                        fitted[replica, start:stop], ladder.units[start:stop], evidence,
+                        np.empty(last - first), np.empty(last - first),
+                    )  # fmt: skip

@@ -1,6 +1,7 @@
 """Compiled twin of ``sampler.latent``."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,6 +10,17 @@ from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.counts import draw_labels
 from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
+
+
+class Scratch(NamedTuple):
+    """Room for one piece of a group."""
+
+    labels: np.ndarray
+    units: np.ndarray
+    fitted: np.ndarray
+    positive: np.ndarray
+    negative: np.ndarray
+    table: np.ndarray
 
 
 @inlined_part
@@ -20,13 +32,8 @@ def draw_scores_exactly(problem, prior, state, rng):
 
 @part
 def draw_all_labels(evidence, fitted, scores, labels, larger_than, rng):
-    largest = largest_group(evidence.offsets)
-    order = np.empty(largest, dtype=np.int64)
-    piece = lesser(largest, WHOLE_GROUP)
-    piece_labels = np.empty(piece, dtype=np.int64)
-    piece_fitted = np.empty(piece)
-    positive = np.empty(piece)
-    table = np.empty((piece + 1) * (piece + 1))
+    order = np.empty(largest_group(evidence.offsets), dtype=np.int64)
+    scratch = new_scratch(evidence.piece[0], evidence.piece[1])
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
@@ -34,19 +41,32 @@ def draw_all_labels(evidence, fitted, scores, labels, larger_than, rng):
             continue
         if evidence.most[group] == 0:
             fill(labels[start:stop], 0)
-        elif evidence.fewest[group] == stop - start:
+        elif evidence.fewest[group] == total_units(evidence, group):
             fill(labels[start:stop], 1)
         else:
-            draw_group_labels(
-                evidence, group, fitted, scores, labels[start:stop], order, piece_labels, piece_fitted, positive,
-                table, rng,
-            )  # fmt: skip
+            draw_group_labels(evidence, group, fitted, scores, labels[start:stop], order, scratch, rng)
 
 
 @inlined_part
-def draw_group_labels(
-    evidence, group, fitted, scores, labels, order, piece_labels, piece_fitted, positive, table, rng
-):
+def total_units(evidence, group):
+    """Return the count of a group whose members are all positive."""
+    return evidence.starts[group + 1] - evidence.starts[group] - 1
+
+
+@part
+def new_scratch(n_members, n_units):
+    return Scratch(
+        np.empty(n_members, dtype=np.int64),
+        np.empty(n_members, dtype=np.int64),
+        np.empty(n_members),
+        np.empty(n_members),
+        np.empty(n_members),
+        np.empty((n_members + 1) * (n_units + 1)),
+    )
+
+
+@inlined_part
+def draw_group_labels(evidence, group, fitted, scores, labels, order, scratch, rng):
     """Draw a group in one piece if it is small, else in random blocks given the count of the rest."""
     start = evidence.offsets[group]
     n = evidence.offsets[group + 1] - start
@@ -54,7 +74,7 @@ def draw_group_labels(
     for i in range(n):
         order[i] = i
         labels[i] = scores[start + i] > 0.0
-        count += labels[i]
+        count += evidence.units[start + i] * labels[i]
     step = n
     if n > WHOLE_GROUP:
         step = BLOCK
@@ -63,23 +83,28 @@ def draw_group_labels(
             order[i], order[j] = order[j], order[i]
     for begin in range(0, n, step):
         size = lesser(step, n - begin)
+        total = 0
         for i in range(size):
             member = order[begin + i]
-            piece_fitted[i] = fitted[start + member]
-            count -= labels[member]
-        first = start + group + count
+            scratch.fitted[i] = fitted[start + member]
+            scratch.units[i] = evidence.units[start + member]
+            count -= scratch.units[i] * labels[member]
+            total += scratch.units[i]
+        first = evidence.starts[group] + count
         draw_labels(
-            piece_fitted[:size],
-            evidence.likelihood[first : first + size + 1],
-            evidence.log_likelihood[first : first + size + 1],
-            piece_labels,
-            positive,
-            table,
+            scratch.fitted[:size],
+            scratch.units[:size],
+            evidence.likelihood[first : first + total + 1],
+            evidence.log_likelihood[first : first + total + 1],
+            scratch.labels,
+            scratch.positive,
+            scratch.negative,
+            scratch.table,
             rng,
         )
         for i in range(size):
-            labels[order[begin + i]] = piece_labels[i]
-            count += piece_labels[i]
+            labels[order[begin + i]] = scratch.labels[i]
+            count += scratch.units[i] * scratch.labels[i]
 
 
 @inlined_part
@@ -90,7 +115,8 @@ def walk_scores(problem, prior, state, rng):
     for group in range(problem.evidence.offsets.size - 1):
         start = problem.evidence.offsets[group]
         n = problem.evidence.offsets[group + 1] - start
-        if problem.evidence.most[group] > 0 and problem.evidence.fewest[group] < n:
+        most = total_units(problem.evidence, group)
+        if problem.evidence.most[group] > 0 and problem.evidence.fewest[group] < most:
             walk_group(problem, group, state, proposed, rng)
         else:
             fill(labels, int(problem.evidence.most[group] > 0))
@@ -124,10 +150,10 @@ def walk_group(problem, group, state, proposed, rng):
     for i in range(n):
         present = state.scores[start + i]
         proposed[i] = present + step * rng.standard_normal()
-        count += present > 0.0
-        proposed_count += proposed[i] > 0.0
+        count += problem.evidence.units[start + i] * (present > 0.0)
+        proposed_count += problem.evidence.units[start + i] * (proposed[i] > 0.0)
         squares += square(present - state.fitted[start + i]) - square(proposed[i] - state.fitted[start + i])
-    first = start + group
+    first = problem.evidence.starts[group]
     log_ratio = (
         problem.evidence.log_likelihood[first + proposed_count]
         - problem.evidence.log_likelihood[first + count]
@@ -138,13 +164,12 @@ def walk_group(problem, group, state, proposed, rng):
 
 
 @part
-def tally_labels(offsets, scores, label_sums, count_tallies):
+def tally_labels(evidence, scores, label_sums, count_tallies):
     """Count the positives, by individual and by group."""
-    for group in range(offsets.size - 1):
-        start = offsets[group]
+    for group in range(evidence.offsets.size - 1):
         count = 0
-        for row in range(start, offsets[group + 1]):
+        for row in range(evidence.offsets[group], evidence.offsets[group + 1]):
             positive = scores[row] > 0.0
             label_sums[row] += positive
-            count += positive
-        count_tallies[start + group + count] += 1
+            count += evidence.units[row] * positive
+        count_tallies[evidence.starts[group] + count] += 1

@@ -35,6 +35,15 @@ def tail(distance):
     return 0.5 * math.erfc(distance * _ROOT_HALF)
 
 
+@inlined_part
+def chances(fitted):
+    """Phi(f) and Phi(-f), both to full relative precision."""
+    small = tail(abs(fitted))
+    if fitted > 0.0:
+        return 1.0 - small, small
+    return small, 1.0 - small
+
+
 @part
 def log_normal_cdf(x):
     """Log of Phi(x), accurate for every finite x."""

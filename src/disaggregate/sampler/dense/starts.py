@@ -9,6 +9,7 @@ from disaggregate.sampler.dense.model import DenseProblem, Replicas, fitted_scor
 from disaggregate.sampler.dense.moves import draw_signs
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of, rung_of
 from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior
+from disaggregate.sampler.starts import first_up_to
 
 _MIDDLING = (0.02, 0.98)
 _ALTERNATIONS = 20
@@ -57,10 +58,11 @@ def regression_guesses(problem: DenseProblem, prior: Prior) -> list[np.ndarray]:
     """
     evidence = rung_of(problem.ladder, 0)
     sizes = np.diff(evidence.offsets)
-    share = np.array([np.argmax(group_evidence(evidence, group)) / n for group, n in enumerate(sizes)])
+    totals = np.diff(evidence.starts) - 1
+    share = np.array([np.argmax(group_evidence(evidence, group)) / n for group, n in enumerate(totals)])
     delta = np.sqrt(prior.nu / prior.mu)
     features = problem.columns * (delta * problem.deviation)[:, None]
-    means = np.add.reduceat(features, evidence.offsets[:-1], axis=1) / sizes
+    means = np.add.reduceat(features * evidence.units, evidence.offsets[:-1], axis=1) / totals
     by_means = _ridge(means, ndtri(np.clip(share, *_MIDDLING)), 1.0 / sizes)
     guess = by_means
     labels = _likely_labels(evidence, guess @ features)
@@ -84,6 +86,5 @@ def _likely_labels(evidence: EvidenceArrays, fitted: np.ndarray) -> np.ndarray:
     for group in range(len(evidence.offsets) - 1):
         rows = group_rows_of(evidence, group)
         count = int(np.argmax(group_evidence(evidence, group)))
-        highest = np.argsort(-fitted[rows], kind="stable")[:count]
-        labels[rows.start + highest] = True
+        labels[rows] = first_up_to(count, evidence.units[rows], np.argsort(-fitted[rows], kind="stable"))
     return labels

@@ -1,0 +1,47 @@
+"""Survey weights of the people of a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    """Check survey weights, one a row and each above zero; None when there are none.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,) or None
+        How many people each row stands for.
+    n_rows : int
+        Number of rows of X.
+    """
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"sample_weight must hold numbers: {error}") from error
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must be 1D array or scalar, one number a row; got shape {weights.shape}.")
+    if len(weights) != n_rows:
+        raise ValueError(f"sample_weight has {len(weights)} numbers but X has {n_rows} rows; give one a row.")
+    bad = ~(np.isfinite(weights) & (weights > 0.0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"sample_weight must be above zero in every row, got {weights[row]} in row {row}; leave rows that count "
+            "for nothing out of the fit."
+        )
+    return weights
+
+
+def require_no_weights(weights: NDArray[np.float64] | None) -> None:
+    """Refuse unequal weights beside labels, where they could not mean a share."""
+    if weights is not None and np.ptp(weights) > 0.0:
+        raise ValueError(
+            "sample_weight says how much each member counts in its group's share, but plain labels are groups of "
+            "one, in which it changes nothing; leave it out."
+        )
