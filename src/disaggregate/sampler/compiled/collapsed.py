@@ -109,10 +109,11 @@ def group_gradient(fitted, units, likelihood, log_likelihood, gradient, table, s
     reach = 0
     for i in range(n):
         step = units[i]
-        below = table[(i + 1) * width : (i + 1) * width + reach + step + 1]
+        below = table[(i + 1) * width : (i + 2) * width]
+        ahead = below[step:]
         change = 0.0
         for c in range(reach + 1):
-            change += law[c] * (below[c + step] - below[c])
+            change += law[c] * (ahead[c] - below[c])
         gradient[i] = change * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI) / total
         lengthen(law, longer, reach, step, positive[i], negative[i])
         reach += step

@@ -30,9 +30,10 @@ def fill_agreement(fitted, units, likelihood, positive, negative, table):
         step = units[i]
         reach -= step
         here = table[i * width : i * width + reach + 1]
-        below = table[(i + 1) * width : (i + 1) * width + reach + step + 1]
+        below = table[(i + 1) * width : (i + 2) * width]
+        ahead = below[step:]  # an index that might be negative would cost the vector instructions
         for c in range(reach + 1):
-            here[c] = q * below[c] + p * below[c + step]
+            here[c] = q * below[c] + p * ahead[c]
 
 
 @part
@@ -112,10 +113,13 @@ def lengthen(law, longer, reach, step, p, q):
         longer[c] = law[c] * q
     for c in range(reach + 1, step):
         longer[c] = 0.0
-    for c in range(step, reach + 1):
-        longer[c] = law[c] * q + law[c - step] * p
-    for c in range(greater(step, reach + 1), reach + step + 1):
-        longer[c] = law[c - step] * p
+    both = greater(reach + 1 - step, 0)
+    later = law[step:]
+    target = longer[step:]
+    for c in range(both):
+        target[c] = later[c] * q + law[c] * p
+    for c in range(both, reach + 1):
+        target[c] = law[c] * p
 
 
 @part
