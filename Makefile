@@ -1,9 +1,13 @@
 # `make demo` and `make test` set themselves up: Python 3.11 or newer, pip and make are all they need.
+# `make browser` needs Node 20 or newer besides, and installs Debian's chromium if there is none.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BROWSER := tests/browser
+BUILT := $(BROWSER)/built
+TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
 
-.PHONY: demo test lint types tests speed clean
+.PHONY: demo test lint types tests browser speed clean
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -19,6 +23,22 @@ types: $(VENV)/.installed-dev
 
 tests: $(VENV)/.installed-dev
 	$(BIN)/pytest -q -n 2
+
+browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report in a real browser
+	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
+	rm -rf $(BUILT)
+	mkdir $(BUILT)
+	$(BIN)/python $(BROWSER)/make_tables.py $(BUILT)
+	$(BIN)/disaggregate check $(TABLES)
+	$(BIN)/disaggregate fit $(TABLES) --draws 150 --burn 100 --chains 2 -o $(BUILT)/model.dgz
+	$(BIN)/disaggregate report $(BUILT)/model.dgz $(BUILT)/people.csv -o $(BUILT)/report.html
+	CHROMIUM="$$(command -v chromium)" node --test --test-reporter=spec $(BROWSER)/
+
+$(BROWSER)/node_modules/.installed: $(BROWSER)/package-lock.json
+	@node --eval 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || \
+	  { echo "the browser tests need Node 20 or newer, and npm"; exit 1; }
+	npm ci --prefix $(BROWSER) --no-audit --no-fund
+	@touch $@
 
 speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python benchmarks/speed.py
@@ -39,5 +59,5 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(BUILT) $(BROWSER)/node_modules demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

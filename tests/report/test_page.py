@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 import disaggregate as dg
+from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.report import write_report
+from disaggregate.report.estimates import _as_people_count
 from disaggregate.report.page import MISSING_JINJA
 from tests.test_analysis import SETTINGS, make_tables
 
@@ -142,6 +144,21 @@ def test_group_table_and_its_figure(analysis, page):
         assert told.loc[row.group].tolist() == [str(row.n), reported, *shares]
     assert any("1 group reported no share" in text for text in page.texts)
     assert any("Implied against reported" in tag.get("aria-label", "") for tag in page.all("div"))
+
+
+def test_groups_stand_where_people_look_for_them():
+    ids = pd.Series(["d10", "d9", "D1 b", "d1 a", "12", "7", "-"], index=list("abcdefg"))
+    assert ids.sort_values(key=_as_people_count).tolist() == ["7", "12", "-", "d1 a", "D1 b", "d9", "d10"]
+
+
+def test_numbers_are_drawn_by_steps_of_their_own_spread(analysis, tables, page):
+    shown = [tag["aria-label"] for tag in page.all("div") if "standard deviation" in tag.get("aria-label", "")]
+    assert len(shown) == 1
+    assert "age: +1 sd" in page.texts
+    expected = avg_comparisons(
+        analysis.predict_draws, tables[0][analysis.encoder.features], {"age": "sd"}, weights=tables[0]["w"]
+    )
+    assert any(text.startswith(f"{expected['estimate'][0]:.2f}") for text in page.texts if "[" in text)
 
 
 def test_subgroups_by_each_category(analysis, tables, page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pandas as pd
 
 from disaggregate.plots.forest import INCHES_A_ROW, subgroup_forest
 from disaggregate.plots.group_shares import group_shares
+from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.report.blocks import Block, Drawing, Heading, Section, Text
 from disaggregate.report.drawings import draw, short_labels
 from disaggregate.report.tables import as_table, percent, worthwhile_digits
@@ -27,7 +29,7 @@ MOST_ROWS_DRAWN = 40
 
 def groups_section(analysis: Analysis, level: float) -> Section:
     """Set what groups reported beside what follows for them."""
-    table = analysis.classifier.group_table(level)
+    table = analysis.classifier.group_table(level).sort_values("group", key=_as_people_count, ignore_index=True)
     headings = {
         "group": analysis.roles.group,
         "n": "People",
@@ -85,7 +87,7 @@ def effects_section(
         )
     ]
     if names:
-        blocks += _effects(analysis.effects(people, names, level=level), _numbers(analysis), level)
+        blocks += _effects(analysis, people, names, level)
     left_out = [name for name in analysis.encoder.features if name not in names]
     if left_out and not features:
         told = f"{', '.join(left_out[:MOST_LEVELS])}{' and more' if len(left_out) > MOST_LEVELS else ''}"
@@ -132,6 +134,14 @@ def _tidied(table: pd.DataFrame, name: str) -> pd.DataFrame:
     return table.astype({"weight": int}) if is_whole else table.round({"weight": 1})
 
 
+def _as_people_count(ids: pd.Series) -> pd.Series:
+    """Give each name its place where people look for it: "district 9" before "district 10"."""
+    parts = [re.split(r"(\d+)", str(name)) for name in ids]
+    keys = [[(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in name] for name in parts]
+    places = {row: place for place, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
+    return pd.Series([places[row] for row in range(len(keys))], index=ids.index)
+
+
 def _agreement(table: pd.DataFrame, level: float) -> str:
     known = table[table["reported"].notna()]
     held = known["reported"].between(known["conf_low"] - 1e-9, known["conf_high"] + 1e-9)
@@ -144,15 +154,18 @@ def _agreement(table: pd.DataFrame, level: float) -> str:
     )
 
 
-def _effects(table: pd.DataFrame, numbers: set[str], level: float) -> list[Block]:
-    # One unit of a number and one level of a category seldom change the probability alike: an axis for each.
-    is_step = table["term"].isin(numbers)
-    named = table.drop(columns="term").assign(contrast=table["term"].astype(str) + ": " + table["contrast"])
-    told = {"numbers": (is_step, "raised by one unit"), "levels": (~is_step, "set to another level")}
+def _effects(analysis: Analysis, people: pd.DataFrame, names: Sequence[str], level: float) -> list[Block]:
+    table = analysis.effects(people, names, level=level)
+    numbers = [name for name in names if name in _numbers(analysis)]
+    told = {
+        "numbers": (_spread_effects(analysis, people, numbers, level), "raised by one standard deviation (sd)"),
+        "levels": (table[~table["term"].isin(numbers)], "set to another level"),
+    }
     blocks: list[Block] = []
     for name, (rows, change) in told.items():
         caption = f"Average change in probability when a feature is {change}, with {percent(level)} intervals."
-        blocks += _forest(f"effects{name}", caption, named[rows], 0.0)
+        drawn = rows.drop(columns="term").assign(contrast=rows["term"].astype(str) + ": " + rows["contrast"])
+        blocks += _forest(f"effects{name}", caption, drawn, 0.0)
     headings = {
         "term": "Feature",
         "contrast": "Change",
@@ -162,6 +175,23 @@ def _effects(table: pd.DataFrame, numbers: set[str], level: float) -> list[Block
     }
     caption = "Average effect of each feature on the probability."
     return [*blocks, as_table(table, caption, headings, worthwhile_digits(table))]
+
+
+def _spread_effects(
+    analysis: Analysis, people: pd.DataFrame, numbers: Sequence[str], level: float
+) -> pd.DataFrame:
+    """Effects of steps as long as a feature's own spread: a year and a dollar have no axis in common."""
+    varied = [name for name in numbers if people[name].nunique() > 1]
+    if not varied:
+        return pd.DataFrame(columns=["term", "contrast", "estimate", "std_error", "conf_low", "conf_high"])
+    weight = analysis.roles.weight
+    return avg_comparisons(
+        analysis.predict_draws,
+        people[analysis.encoder.features],
+        dict.fromkeys(varied, "sd"),
+        weights=None if weight is None else people[weight].to_numpy(dtype=float),
+        level=level,
+    )
 
 
 def _between(analysis: Analysis, people: pd.DataFrame) -> list[Block]:
