@@ -7,7 +7,7 @@ BROWSER := tests/browser
 BUILT := $(BROWSER)/built
 TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
 
-.PHONY: demo test lint types tests browser speed clean
+.PHONY: demo test lint types tests browser docs speed clean
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -40,6 +40,10 @@ $(BROWSER)/node_modules/.installed: $(BROWSER)/package-lock.json
 	npm ci --prefix $(BROWSER) --no-audit --no-fund
 	@touch $@
 
+docs: $(VENV)/.installed-docs  ## the documentation as a site, in docs/_build
+	$(BIN)/python -m sphinx -b html -q --fail-on-warning --keep-going docs docs/_build
+	@echo "docs/_build/index.html"
+
 speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/mixing.py
@@ -58,6 +62,10 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
+$(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(BUILT) $(BROWSER)/node_modules demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(BUILT) docs/_build $(BROWSER)/node_modules demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

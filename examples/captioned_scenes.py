@@ -17,7 +17,7 @@ from disaggregate.plots import word_overlay
 
 WORDS = ["sun", "boat", "house", "tree"]
 
-known, fresh = make_scenes(80, random_state=0), make_scenes(40, random_state=1)
+known, fresh = make_scenes(60, random_state=0), make_scenes(30, random_state=1)
 print("a caption is all that is known of a picture:", known.captions[0])
 
 # Small settings, for a look; leave them out for a real study.

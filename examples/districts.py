@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 import disaggregate as dg
 
 town = dg.datasets.make_districts(random_state=0)
-print("reported shares:", dict(town.shares))
+print("reported shares:", town.shares.to_dict())
 
 model = dg.GroupStatsClassifier(random_state=0, progress=True)
 model.fit(town.X, town.shares, groups=town.groups)

@@ -175,6 +175,10 @@ test("it stays accessible and quiet after sorting", async () => {
   assert.deepEqual(wrong, []);
 });
 
+test("the packages of this test are told without the host that they came from", async () => {
+  assert.doesNotMatch(await readFile(join(import.meta.dirname, "package-lock.json"), "utf8"), /:\/\//);
+});
+
 test("pictures of it can be taken, for people to look at", async () => {
   for (const [name, view] of Object.entries({ wide: WIDE, narrow: NARROW, print: SHEET })) {
     const picture = await open(join(BUILT, "report.html"), view, async ({ page }) => {

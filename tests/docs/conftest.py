@@ -1,0 +1,65 @@
+"""A folder to run pages in, and fits that are short."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disaggregate import GroupStatsClassifier, choice
+from disaggregate.basis import candidates
+from disaggregate.sampler import rungs
+from disaggregate.sampler.dense import tuning
+
+SHORT = {"n_chains": 2, "n_draws": 24, "n_burn": 12}
+FEW_CENTERS = 30
+
+
+@pytest.fixture
+def short_fits(monkeypatch):
+    """Make fits short whatever a page asks for: few draws, centres, kernels and replicas, and a short pilot."""
+    whole = GroupStatsClassifier.fit
+
+    def fit(self, *arguments, **more):
+        for name, most in SHORT.items():
+            setattr(self, name, min(getattr(self, name), most))
+        if isinstance(self.centers, str):
+            self.centers = FEW_CENTERS
+        return whole(self, *arguments, **more)
+
+    monkeypatch.setattr(GroupStatsClassifier, "fit", fit)
+    monkeypatch.setattr(candidates, "_BY_WIDTH", {1.0: 1.0})
+    monkeypatch.setattr(rungs, "_MOST", rungs._FEWEST)
+    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
+    monkeypatch.setattr(choice, "ENOUGH_TO_COMPARE", 20)
+
+
+@pytest.fixture
+def reader(tmp_path, monkeypatch, short_fits):
+    """Stand in an empty folder that has the tables which the README and the page about tables speak of."""
+    monkeypatch.chdir(tmp_path)
+    people, results = make_tables()
+    people.to_csv("people.csv", index=False)
+    results.to_csv("results.csv", index=False)
+    results.rename(columns={"district": "cd", "share": "pct"}).to_csv("official.csv", index=False)
+    return tmp_path
+
+
+def make_tables(n_groups=8, size=12):
+    """People with the columns that those pages name, and the result of each district."""
+    rng = np.random.default_rng(0)
+    n = n_groups * size
+    district = np.repeat(np.arange(n_groups), size)
+    people = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "district": district,
+            "cd": district,
+            "age": rng.normal(30 + 5 * district, 10).round(1),
+            "educ": rng.choice(["low", "high"], size=n),
+            "race": rng.choice(["a", "b"], size=n),
+            "sex": rng.choice(["f", "m"], size=n),
+            "w": rng.uniform(0.5, 2.0, size=n).round(2),
+        }
+    )
+    y = rng.random(n) < 1.0 / (1.0 + np.exp(-(people["age"] - 50) / 10))
+    share = y.groupby(district).mean()
+    return people, pd.DataFrame({"district": share.index, "share": share.to_numpy(), "votes": 1200})

@@ -1,0 +1,70 @@
+"""Reads the fenced blocks of a page and runs them as its reader would: in order, in one folder."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from disaggregate.cli.main import main
+
+# What is run, and what is only read: other blocks would escape the test unseen.
+PYTHON, SHELL, READ = {"python"}, {"", "console"}, {"text", "{toctree}", "{include}", "{eval-rst}"}
+_FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<code>.*?)^```\s*$", re.DOTALL | re.MULTILINE)
+
+
+class PageError(AssertionError):
+    """A page says something that does not work."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, its text, and the line of the page that it begins after."""
+
+    kind: str
+    code: str
+    line: int
+
+
+def blocks_of(text: str) -> Iterator[Block]:
+    """Yield the fenced blocks of a page."""
+    for found in _FENCE.finditer(text):
+        kind = found["kind"].split(maxsplit=1)[0] if found["kind"].strip() else ""
+        yield Block(kind, found["code"], text.count("\n", 0, found.start("code")))
+
+
+def commands_of(block: Block) -> Iterator[list[str]]:
+    """Yield the arguments of each `disaggregate` command of a block."""
+    for line in block.code.replace("\\\n", " ").splitlines():
+        words = shlex.split(line.strip().removeprefix("$ "), comments=True)
+        if words[:1] == ["disaggregate"]:
+            yield words[1:]
+
+
+def run_page(path: Path) -> int:
+    """Run every block of a page, all Python in one namespace; return how many pieces were run."""
+    namespace: dict = {"__name__": "__page__"}
+    n_run = 0
+    for block in blocks_of(path.read_text(encoding="utf-8")):
+        where = f"{path.name}, line {block.line + 1}"
+        if block.kind in PYTHON:
+            _run_python(block, path, namespace, where)
+            n_run += 1
+        elif block.kind in SHELL:
+            n_run += sum(_run_command(words, where) for words in commands_of(block))
+        elif block.kind not in READ:
+            raise PageError(f"{where}: a block of {block.kind!r} is neither run nor known as text")
+    return n_run
+
+
+def _run_python(block: Block, path: Path, namespace: dict, where: str) -> None:
+    try:
+        exec(compile("\n" * block.line + block.code, str(path), "exec"), namespace)
+    except Exception as error:
+        raise PageError(f"{where}: {type(error).__name__}: {error}") from error
+
+
+def _run_command(words: list[str], where: str) -> bool:
+    if code := main(words):
+        raise PageError(f"{where}: `disaggregate {shlex.join(words)}` ended with {code}")
+    return True
