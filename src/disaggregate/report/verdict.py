@@ -63,7 +63,7 @@ def _quantities(diagnostics: Diagnostics) -> Table:
     )
     headings = {
         "quantity": "Quantity",
-        "rhat": "R-hat",
+        "rhat": "R\u2011hat",  # a hyphen would let it break in two
         "ess_bulk": "Effective draws, centre",
         "ess_tail": "Effective draws, tails",
     }
