@@ -23,9 +23,10 @@ from jax.scipy.special import log_ndtr, ndtr
 
 from disaggregate.basis import Basis, Directions, principal_directions, resolve_kernel
 from disaggregate.datasets import make_hidden_cluster
+from disaggregate.execute import run_in_turns
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.run import DenseRun, PilotTask, run_dense_chains, run_pilots
+from disaggregate.sampler.dense.run import PilotTask, dense_chains, one_blas_thread, run_pilots
 from disaggregate.sampler.evidence import EvidenceArrays, group_evidence, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare
@@ -109,11 +110,13 @@ def run_ours(directions: Directions, evidence: EvidenceArrays, n_replicas: int |
     )
     tuning = run_pilots([pilot])[0]
     schedule = Schedule(N_WARM_OURS, N_DRAWS, 1, "dense")
-    run = DenseRun(tuning, schedule, streams.for_chains(N_CHAINS))
-    chains = run_dense_chains([run], prior)[0]
+    chains = dense_chains(tuning, prior, schedule, streams.for_chains(N_CHAINS))
+    with one_blas_thread():
+        run_in_turns(chains)
     seconds = time.perf_counter() - started
-    f = np.stack([chain.weights for chain in chains]) @ directions.columns
-    return summary(f, np.log([chain.scale for chain in chains]), seconds)
+    draws = [chain.draws() for chain in chains]
+    f = np.stack([chain.weights for chain in draws]) @ directions.columns
+    return summary(f, np.log([chain.scale for chain in draws]), seconds)
 
 
 def summary(f: np.ndarray, log_scale: np.ndarray, seconds: float) -> dict[str, float]:

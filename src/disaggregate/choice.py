@@ -107,9 +107,13 @@ class Comparison:
     n_jobs: int | None
     progress: bool
 
+    def directions(self, basis: Basis) -> Directions:
+        """Find the columns of a kernel's Gaussian process."""
+        return principal_directions(basis, basis.columns(self.X))
+
     def pilots(self, bases: list[Basis], n_replicas: int | None, n_last: int = ENOUGH_TO_TUNE) -> list[Pilot]:
         """Find the columns of each kernel and make a short run with them."""
-        directions = [principal_directions(basis, basis.columns(self.X)) for basis in bases]
+        directions = [self.directions(basis) for basis in bases]
         evidence = make_evidence(self.data)
         generators = self.streams.for_pilots(len(bases))
         tasks = [
@@ -169,12 +173,12 @@ def pilots_of_mixture(
     return weighed, scores
 
 
-def most_probable(bases: list[Basis], comparison: Comparison) -> tuple[Basis, list[KernelScore]]:
-    """Return the kernel of greatest weight, and how all of them did; a single one needs no comparison."""
+def most_probable(bases: list[Basis], comparison: Comparison) -> tuple[int, list[KernelScore]]:
+    """Return the place of the kernel of greatest weight, and how all did; a single one needs no comparison."""
     if len(bases) == 1:
-        return bases[0], []
+        return 0, []
     scores, _ = weigh_kernels(bases, comparison)
-    return bases[int(np.argmax([score.weight for score in scores]))], scores
+    return int(np.argmax([score.weight for score in scores])), scores
 
 
 def kernel_weights(log_evidence: np.ndarray, prior: np.ndarray) -> np.ndarray:

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.choice import Comparison
 from disaggregate.execute import Executor
-from disaggregate.fitting import Plan, fit_dense, fit_sparse
+from disaggregate.fitting import DenseSampling, Plan, Sampling, SparseSampling
+from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
@@ -166,7 +167,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.progress = progress
         self.executor = executor
 
-    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> GroupStatsClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        sample_weight: Any = None,
+        *,
+        warm_start: bool = False,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+    ) -> GroupStatsClassifier:
         """Learn from groups, or from labels.
 
         Parameters
@@ -181,6 +192,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             Survey weights: a group's share is then the weighted share of its members. They are rounded to whole
             units, equal ones to one unit each; ``diagnostics_`` says by how much that can move a share.
+        warm_start : bool, default=False
+            Whether to go on from the last fit of this object, on the same data and settings, and add
+            ``n_draws`` draws to its own. An object that was not fitted yet is fitted as usual.
+        checkpoint : str or Path, optional
+            File to write the state of all chains to, every so often and at the end.
+        resume : bool, default=False
+            Whether to go on from the checkpoint, to the very draws of an uninterrupted fit. Without a file there
+            the fit starts anew.
 
         Returns
         -------
@@ -190,17 +209,19 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_settings(self.get_params(deep=False))
         features = read_features(self, X, fitting=True)
         weights = read_sample_weight(sample_weight, len(features))
-        self.classes_, data = self._read_target(X, y, groups, len(features), weights)
-        streams = Streams(self.random_state)
-        bases, odds = self._candidates(features, streams)
-        comparison = self._comparison(features, data, odds, streams)
-        fit_weights = fit_dense if self.weights == "dense" else fit_sparse
-        fitted = fit_weights(bases, comparison, self._plan())
+        classes, data = self._read_target(X, y, groups, len(features), weights)
+        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume)
+        sampling = self._set_up(journey, features, data, warm_start)
+        journey.run(sampling, self._plan())
+        fitted = sampling.fitted()
+        self.classes_, self._journey, self._sampling = classes, journey, sampling
         self.posterior_ = fitted.posterior
-        self.label_proba_ = fitted.label_sums.mean(axis=0) / self.n_draws
+        self.label_proba_ = fitted.label_sums.mean(axis=0) / self.posterior_.shape[1]
         self._fitted, self._data = fitted, data
-        self.diagnostics_ = diagnose(self.posterior_, features, fitted.ladder, fitted.kernels, data.rounding_error)
-        if not self.diagnostics_.converged:
+        self.diagnostics_ = diagnose(
+            self.posterior_, features, fitted.ladder, fitted.kernels, data.rounding_error, fitted.stopped_early
+        )
+        if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
         return self
 
@@ -333,7 +354,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         # Pools of threads or processes cannot be copied, and belong to the machine, not to the model.
-        return {**super().__getstate__(), "executor": None}
+        state = {**super().__getstate__(), "executor": None}
+        return {name: value for name, value in state.items() if name not in ("_journey", "_sampling")}
 
     def _fitted_and_features(self, X: Any) -> tuple[Posterior, np.ndarray]:
         check_is_fitted(self)
@@ -346,6 +368,18 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights)
         require_no_weights(weights)
         return read_labels(y, n_rows)
+
+    def _set_up(self, journey: Journey, features: np.ndarray, data: GroupedData, warm_start: bool) -> Sampling:
+        """Set the chains up: as they were after the last fit, as they are on file, or anew."""
+        if warm_start and self.__sklearn_is_fitted__():
+            sampling = journey.continued(getattr(self, "_journey", None), getattr(self, "_sampling", None))
+            sampling.lengthen(self.n_draws)
+            return sampling
+        streams = Streams(journey.seed_or(self.random_state))
+        bases, odds = self._candidates(features, streams)
+        comparison = self._comparison(features, data, odds, streams)
+        kind = DenseSampling if self.weights == "dense" else SparseSampling
+        return journey.begun(kind, bases, comparison, self._plan())
 
     def _prior(self) -> Prior:
         mu, nu = scale_prior(self.weights, self.mu, self.nu)

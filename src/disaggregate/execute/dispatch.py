@@ -1,4 +1,4 @@
-"""Handing tasks out: to the caller's executor, or to threads under a monitor."""
+"""Handing tasks out to threads under a monitor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from disaggregate.execute.monitor import Monitor
-from disaggregate.execute.protocol import Executor
 from disaggregate.execute.threads import Threads
 
 Result = TypeVar("Result")
@@ -21,7 +20,6 @@ def run_tasks(
     what: str = "sampling",
     n_jobs: int | None = None,
     progress: bool = False,
-    executor: Executor | None = None,
 ) -> list[Result]:
     """Run every task and return the results in the same order.
 
@@ -36,14 +34,10 @@ def run_tasks(
     what : str, default="sampling"
         What the sweeps are for, in a word or two.
     n_jobs : int or None
-        Threads to use when no executor is given.
+        Threads to use.
     progress : bool
         Whether to show a progress bar.
-    executor : Executor, optional
-        Where to run instead; its tasks cannot report progress.
     """
-    if executor is not None:
-        return list(executor.map(function, tasks))
     with Monitor(n_sweeps, show=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]
         return Threads(n_jobs, on_failure=monitor.stop).map(function, watched)

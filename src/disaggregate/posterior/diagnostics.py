@@ -100,6 +100,7 @@ def diagnose(
     ladder: LadderReport | None = None,
     kernels: Sequence[KernelScore] = (),
     rounding_error: float = 0.0,
+    stopped_early: str = "",
 ) -> Diagnostics:
     """Judge the draws of delta2, of the number of active kernels and of f at the individuals.
 
@@ -115,6 +116,8 @@ def diagnose(
         Kernels that were compared.
     rounding_error : float, default=0.0
         Of survey weights; see :class:`Diagnostics`.
+    stopped_early : str, default=""
+        What is missing when the fit was interrupted.
     """
     n_checked = min(len(X), _MOST_INDIVIDUALS)
     individuals = np.unique(np.linspace(0, len(X) - 1, n_checked).astype(int))
@@ -137,6 +140,7 @@ def diagnose(
         )
     if ladder is not None:
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
+    verdict = f"{stopped_early} {verdict}".lstrip()
     return Diagnostics(
         rhat,
         ess_bulk,

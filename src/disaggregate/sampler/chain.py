@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
+from disaggregate.sampler.starts import random_start
 
 # Sweeps a compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
 BATCH = 50
@@ -86,48 +87,97 @@ class ChainDraws:
     stones: np.ndarray
     swap_rates: np.ndarray
 
+    def first(self, n_draws: int) -> ChainDraws:
+        """Keep the first draws only; the sums over all draws are taken for theirs."""
+        if n_draws == len(self.size):
+            return self
+        n_active, share = int(self.size[:n_draws].sum()), n_draws / len(self.size)
+        return replace(
+            self,
+            size=self.size[:n_draws],
+            scale=self.scale[:n_draws],
+            active=self.active[:n_active],
+            weights=self.weights[:n_active],
+            label_sums=share * self.label_sums,
+            count_tallies=share * self.count_tallies,
+        )
 
-def run_chain(
-    problem: Problem,
-    prior: Prior,
-    start: State,
-    rng: np.random.Generator,
-    schedule: Schedule,
-    on_sweeps: Callable[[int], None] | None = None,
-) -> ChainDraws:
-    """Run a chain and return its kept draws.
+
+class SparseChain:
+    """One chain with one replica, batch after batch.
 
     Parameters
     ----------
     problem, prior : Problem, Prior
         Data and hyper-parameters.
-    start : State
-        Where the chain starts; it is changed.
-    rng : numpy.random.Generator
-        The chain's own generator.
     schedule : Schedule
         Length and moves.
-    on_sweeps : callable, optional
-        Told how many sweeps were done, some times a second.
+    n_proposals : int
+        Births and deaths proposed a sweep.
+    rng : numpy.random.Generator
+        The chain's own generator.
     """
-    from disaggregate.sampler.compiled import sweep  # numba is slow to import, and only fits need it
 
-    advance = getattr(sweep, f"advance_{schedule.moves}")
-    state = start
-    sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-    tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
-    batches = []
-    while state.sweep[0] < schedule.n_sweeps:
-        if not has_room(problem, state):
-            state = with_room(problem, state)
-        before = int(state.sweep[0])
-        record = empty_record(len(state.active), sums, tallies)
-        n_sweeps = min(BATCH, schedule.n_sweeps - before)
-        kept = advance(problem, prior, state, rng, n_sweeps, schedule.n_burn, schedule.thin, record)
-        batches.append(compact(record, kept))
-        if on_sweeps is not None:
-            on_sweeps(int(state.sweep[0]) - before)
-    return chain_draws(batches, sums, tallies, np.empty((0, 0, 2)), np.empty(0))
+    def __init__(
+        self, problem: Problem, prior: Prior, schedule: Schedule, n_proposals: int, rng: np.random.Generator
+    ) -> None:
+        self._problem, self._prior, self._rng = problem, prior, rng
+        self._n_proposals = n_proposals
+        self.schedule = schedule
+        self.n_done = 0  # sweeps done, all of them with their draws written down
+        self._state: State | None = None
+        self._batches: list[tuple[np.ndarray, ...]] = []
+        self._sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
+        self._tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps to do in all."""
+        return self.schedule.n_sweeps
+
+    def advance(self) -> None:
+        """Do a batch of sweeps; the first one starts the chain."""
+        from disaggregate.sampler.compiled import sweep  # numba is slow to import, and only fits need it
+
+        state = self._state
+        if state is None:
+            state = random_start(self._problem, self._prior, self._n_proposals, self._rng)
+        elif not has_room(self._problem, state):
+            state = with_room(self._problem, state)
+        self._state = state
+        record = empty_record(len(state.active), self._sums, self._tallies)
+        n_sweeps = min(BATCH, self.n_sweeps - self.n_done)
+        advance = getattr(sweep, f"advance_{self.schedule.moves}")
+        n_burn, thin = self.schedule.n_burn, self.schedule.thin
+        kept = advance(self._problem, self._prior, state, self._rng, n_sweeps, n_burn, thin, record)
+        self._batches.append(compact(record, kept))
+        self.n_done = int(state.sweep[0])
+
+    def draws(self) -> ChainDraws:
+        """Return what was drawn so far."""
+        return chain_draws(self._batches, self._sums, self._tallies, np.empty((0, 0, 2)), np.empty(0))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Take everything down that the next batch depends on, and what was drawn so far."""
+        return {
+            "state": None if self._state is None else copies(self._state),
+            "generator": self._rng.bit_generator.state,
+            "batches": list(self._batches),
+            "sums": [self._sums.copy(), self._tallies.copy()],
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
+        self._rng.bit_generator.state = snapshot["generator"]
+        self._batches = list(snapshot["batches"])
+        self._sums, self._tallies = copies(snapshot["sums"])
+        self.n_done = 0 if self._state is None else int(self._state.sweep[0])
+
+
+def copies(arrays: Iterable[np.ndarray]) -> list[np.ndarray]:
+    """Copy each of some arrays."""
+    return [array.copy() for array in arrays]
 
 
 def chain_draws(
@@ -138,8 +188,14 @@ def chain_draws(
     swap_rates: np.ndarray,
 ) -> ChainDraws:
     """Put the batches of a chain together."""
-    size, scale, active, weights = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+    nothing = (np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
+    size, scale, active, weights = merged([nothing, *batches])
     return ChainDraws(size, scale, active, weights, sums, tallies, stones, swap_rates)
+
+
+def merged(batches: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
+    """Join batches of arrays end to end."""
+    return tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
 
 
 def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray, n_rows: int = BATCH) -> Record:

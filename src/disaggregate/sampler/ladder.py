@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from disaggregate.sampler.chain import ChainDraws, Schedule, chain_draws, compact, empty_record
+from disaggregate.sampler.chain import ChainDraws, Schedule, chain_draws, compact, copies, empty_record
 from disaggregate.sampler.evidence import make_ladder, rung_of
-from disaggregate.sampler.model import Prior, Problem, has_room, with_room
+from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
 from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.rungs import first_powers, respaced
 from disaggregate.sampler.starts import random_start
 
+_BATCH = 10
 _NEVER = np.iinfo(np.int64).max // 2
 
 # Sweeps of a pilot run between two changes of the rungs, and how often they change.
@@ -93,16 +94,8 @@ class SparseLadder:
             redraw_scores(self.problems[rung], self._prior, self.states[rung], self._rng)
 
 
-def run_ladder_chain(
-    problem: Problem,
-    prior: Prior,
-    powers: np.ndarray,
-    n_proposals: int,
-    rng: np.random.Generator,
-    schedule: Schedule,
-    on_sweeps: Callable[[int], None] | None = None,
-) -> ChainDraws:
-    """Run a chain of replicas with sparse weights and return the kept draws of the first rung.
+class LadderChain:
+    """One chain of replicas with sparse weights, batch after batch.
 
     Parameters
     ----------
@@ -110,26 +103,76 @@ def run_ladder_chain(
         Data and hyper-parameters.
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence, from 1 down to 0.
+    schedule : Schedule
+        Length.
     n_proposals : int
         Births and deaths proposed a sweep.
     rng : numpy.random.Generator
         The chain's own generator.
-    schedule : Schedule
-        Length.
-    on_sweeps : callable, optional
-        Told of every sweep.
     """
-    replicas = SparseLadder(problem, prior, powers, n_proposals, rng)
-    batches, stones = [], []
-    for sweep in range(schedule.n_sweeps):
-        batches.append(replicas.sweep(schedule.n_burn, schedule.thin))
-        ratios = replicas.swap()
-        if sweep >= schedule.n_burn:
-            stones.append(ratios)
-        if on_sweeps is not None:
-            on_sweeps(1)
-    rates = replicas.swapped / schedule.n_sweeps
-    return chain_draws(batches, replicas.label_sums, replicas.count_tallies, np.array(stones), rates)
+
+    def __init__(
+        self,
+        problem: Problem,
+        prior: Prior,
+        powers: np.ndarray,
+        schedule: Schedule,
+        n_proposals: int,
+        rng: np.random.Generator,
+    ) -> None:
+        self._given = (problem, prior, powers, n_proposals, rng)
+        self.schedule = schedule
+        self.n_done = 0  # sweeps done, all of them with their draws written down
+        self._replicas: SparseLadder | None = None
+        self._batches: list[tuple[np.ndarray, ...]] = []
+        self._stones: list[np.ndarray] = []
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps to do in all."""
+        return self.schedule.n_sweeps
+
+    def advance(self) -> None:
+        """Do a few sweeps; the first ones start the chain."""
+        if self._replicas is None:
+            self._replicas = SparseLadder(*self._given)
+        for sweep in range(self.n_done, min(self.n_done + _BATCH, self.n_sweeps)):
+            self._batches.append(self._replicas.sweep(self.schedule.n_burn, self.schedule.thin))
+            ratios = self._replicas.swap()
+            if sweep >= self.schedule.n_burn:
+                self._stones.append(ratios)
+        self.n_done = int(self._replicas.states[0].sweep[0])
+
+    def draws(self) -> ChainDraws:
+        """Return what was drawn so far."""
+        if self._replicas is None:
+            return chain_draws([], np.empty(0), np.empty(0), np.empty((0, 0, 2)), np.empty(0))
+        sums, tallies = self._replicas.label_sums, self._replicas.count_tallies
+        rates = self._replicas.swapped / self.n_done
+        return chain_draws(self._batches, sums, tallies, np.array(self._stones), rates)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Take everything down that the next batch depends on, and what was drawn so far."""
+        ladder = self._replicas
+        return {
+            "state": None if ladder is None else [copies(state) for state in ladder.states],
+            "generator": self._given[-1].bit_generator.state,
+            "batches": list(self._batches),
+            "stones": list(self._stones),
+            "sums": None if ladder is None else copies((ladder.label_sums, ladder.count_tallies, ladder.swapped)),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._replicas = None
+        if snapshot["state"] is not None:
+            self._replicas = SparseLadder(*self._given)
+            self._replicas.states = [State(*copies(state)) for state in snapshot["state"]]
+            sums = copies(snapshot["sums"])
+            self._replicas.label_sums, self._replicas.count_tallies, self._replicas.swapped = sums
+        self._given[-1].bit_generator.state = snapshot["generator"]
+        self._batches, self._stones = list(snapshot["batches"]), list(snapshot["stones"])
+        self.n_done = 0 if self._replicas is None else int(self._replicas.states[0].sweep[0])
 
 
 def tune_powers(

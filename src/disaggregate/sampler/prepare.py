@@ -9,13 +9,11 @@ import numpy as np
 
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import group_rows
-from disaggregate.sampler.chain import Moves, Schedule, run_chain
-from disaggregate.sampler.dense.chain import run_dense_chain
+from disaggregate.sampler.chain import Moves, Schedule, SparseChain
+from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.sampler.dense.model import DenseProblem, Paths
-from disaggregate.sampler.dense.starts import start_at
 from disaggregate.sampler.evidence import make_evidence, make_ladder
 from disaggregate.sampler.model import Prior, make_problem
-from disaggregate.sampler.starts import random_start
 
 _PATIENCE = 1.0
 _lock = threading.Lock()
@@ -58,8 +56,6 @@ def _run_tiny_chain(moves: Moves) -> None:
     schedule = Schedule(n_burn=0, n_draws=1, thin=1, moves=moves)
     if moves == "dense":
         problem = DenseProblem(columns, np.ones(2), make_ladder(make_evidence(data), np.array([1.0, 0.0])))
-        start = start_at(problem, prior, None, rng)
-        run_dense_chain(problem, prior, Paths(np.ones(2), np.ones((2, 3))), start, rng, schedule)
+        DenseChain(problem, prior, Paths(np.ones(2), np.ones((2, 3))), schedule, None, rng).advance()
     else:
-        sparse_problem = make_problem(columns, 1, data)
-        run_chain(sparse_problem, prior, random_start(sparse_problem, prior, 1, rng), rng, schedule)
+        SparseChain(make_problem(columns, 1, data), prior, schedule, 1, rng).advance()

@@ -18,7 +18,9 @@ class Streams:
     """
 
     def __init__(self, random_state: Any) -> None:
-        children = np.random.SeedSequence(_seed(random_state)).spawn(4)
+        root = np.random.SeedSequence(_seed(random_state))
+        self.seed: Any = root.entropy  # the same one gives the same streams, also where none was given
+        children = root.spawn(4)
         self._centers, self._chains, self._pilots, self._order = children
 
     def for_centers(self) -> np.random.Generator:

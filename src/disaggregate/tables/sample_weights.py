@@ -32,8 +32,8 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] |
     if bad.any():
         row = int(np.argmax(bad))
         raise ValueError(
-            f"sample_weight must be above zero in every row, got {weights[row]} in row {row}; leave rows that count "
-            "for nothing out of the fit."
+            f"sample_weight must be above zero in every row, got {weights[row]} in row {row}; leave rows that "
+            "count for nothing out of the fit."
         )
     return weights
 

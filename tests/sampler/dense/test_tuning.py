@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from disaggregate.execute.turns import run_to_end
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.chain import run_dense_chain
-from disaggregate.sampler.dense.starts import start_at
+from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.evidence import make_evidence
 from disaggregate.sampler.model import Prior
@@ -29,8 +29,9 @@ def test_tuned_chains_accept_and_swap(parts, n_replicas, rng):
     n_rungs = len(tuning.powers)
     assert n_rungs == n_replicas if n_replicas else n_rungs >= 4
     assert tuning.powers[0] == 1.0
-    start = start_at(tuning.problem, PRIOR, None, rng)
-    draws = run_dense_chain(tuning.problem, PRIOR, tuning.paths, start, rng, Schedule(100, 200, 1, "dense"))
+    chain = DenseChain(tuning.problem, PRIOR, tuning.paths, Schedule(100, 200, 1, "dense"), None, rng)
+    run_to_end(chain)
+    draws = chain.draws()
     moving = draws.tally.moves > 0
     assert moving.sum() == max(n_rungs - 1, 1)
     accepted = (draws.tally.accepted / np.maximum(draws.tally.moves, 1.0))[moving]

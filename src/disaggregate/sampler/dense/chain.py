@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from disaggregate.sampler.chain import BATCH, Schedule
+from disaggregate.sampler.chain import BATCH, Schedule, copies, merged
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, empty_tally
+from disaggregate.sampler.dense.starts import start_at
 from disaggregate.sampler.model import Prior
 
 
@@ -58,59 +58,106 @@ class DenseDraws:
         """How often neighbours trade places, shape (n_rungs - 1,)."""
         return self.tally.swapped / self.n_sweeps
 
+    def first(self, n_draws: int) -> DenseDraws:
+        """Keep the first draws only; the sums over all draws are taken for theirs."""
+        if n_draws == len(self.scale):
+            return self
+        share = n_draws / len(self.scale)
+        return replace(
+            self,
+            scale=self.scale[:n_draws],
+            weights=self.weights[:n_draws],
+            label_sums=share * self.label_sums,
+            count_tallies=share * self.count_tallies,
+        )
 
-def run_dense_chain(
-    problem: DenseProblem,
-    prior: Prior,
-    paths: Paths,
-    start: Replicas,
-    rng: np.random.Generator,
-    schedule: Schedule,
-    on_sweeps: Callable[[int], None] | None = None,
-) -> DenseDraws:
-    """Run a chain of replicas and return the kept draws of the first rung.
+
+class DenseChain:
+    """One chain of replicas, batch after batch.
 
     Parameters
     ----------
     problem, prior, paths : DenseProblem, Prior, Paths
         Data, hyper-parameters, and the tuned paths.
-    start : Replicas
-        Where the chain starts; it is changed.
-    rng : numpy.random.Generator
-        The chain's own generator.
     schedule : Schedule
         Length.
-    on_sweeps : callable, optional
-        Told how many sweeps were done, some times a second.
+    guess : ndarray of shape (n_columns,) or None
+        Where to start; see :func:`start_at`.
+    rng : numpy.random.Generator
+        The chain's own generator.
     """
-    from disaggregate.sampler.compiled.dense import advance_dense  # numba is slow to import, and only fits need it
 
-    n_rungs, n_coordinates = start.position.shape
-    n_columns, n_rows = problem.columns.shape
-    sums = np.zeros(n_rows, dtype=np.int64)
-    tallies = np.zeros(problem.ladder.likelihood.shape[1], dtype=np.int64)
-    tally = empty_tally(n_rungs, n_coordinates)
-    weights, scale, stones = [], [], []
-    while start.sweep[0] < schedule.n_sweeps:
-        before = int(start.sweep[0])
-        n_sweeps = min(BATCH, schedule.n_sweeps - before)
+    def __init__(
+        self,
+        problem: DenseProblem,
+        prior: Prior,
+        paths: Paths,
+        schedule: Schedule,
+        guess: np.ndarray | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self._problem, self._prior, self._paths = problem, prior, paths
+        self._guess, self._rng = guess, rng
+        self.schedule = schedule
+        self.n_done = 0  # sweeps done, all of them with their draws written down
+        self._replicas: Replicas | None = None
+        self._batches: list[tuple[np.ndarray, ...]] = []
+        n_columns, n_rows = problem.columns.shape
+        self._sums = np.zeros(n_rows, dtype=np.int64)
+        self._tallies = np.zeros(problem.ladder.likelihood.shape[1], dtype=np.int64)
+        self._tally = empty_tally(len(problem.ladder.likelihood), n_columns + 1)
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps to do in all."""
+        return self.schedule.n_sweeps
+
+    def advance(self) -> None:
+        """Do a batch of sweeps; the first one starts the chain."""
+        from disaggregate.sampler.compiled.dense import advance_dense  # numba is slow to import
+
+        if self._replicas is None:
+            self._replicas = start_at(self._problem, self._prior, self._guess, self._rng)
+        before, n_burn = self.n_done, self.schedule.n_burn
+        n_sweeps = min(BATCH, self.n_sweeps - before)
+        n_rungs, n_columns = len(self._tally.moves), len(self._problem.columns)
         record = DenseRecord(
-            np.empty((BATCH, n_columns)), np.empty(BATCH), np.empty((BATCH, n_rungs - 1, 2)), sums, tallies
+            np.empty((BATCH, n_columns)),
+            np.empty(BATCH),
+            np.empty((BATCH, n_rungs - 1, 2)),
+            self._sums,
+            self._tallies,
         )
         kept = advance_dense(
-            problem, prior, paths, start, rng, n_sweeps, schedule.n_burn, schedule.thin, tally, record
-        )
-        weights.append(record.weights[:kept])
-        scale.append(record.scale[:kept])
-        stones.append(record.stones[max(schedule.n_burn - before, 0) : n_sweeps])
-        if on_sweeps is not None:
-            on_sweeps(n_sweeps)
-    return DenseDraws(
-        scale=np.concatenate(scale),
-        weights=np.concatenate(weights),
-        label_sums=sums,
-        count_tallies=tallies,
-        stones=np.concatenate(stones),
-        tally=tally,
-        n_sweeps=schedule.n_sweeps,
-    )
+            self._problem, self._prior, self._paths, self._replicas, self._rng,
+            n_sweeps, n_burn, self.schedule.thin, self._tally, record,
+        )  # fmt: skip
+        stones = record.stones[max(n_burn - before, 0) : n_sweeps]
+        self._batches.append((record.weights[:kept], record.scale[:kept], stones))
+        self.n_done = before + n_sweeps
+
+    def draws(self) -> DenseDraws:
+        """Return what was drawn so far."""
+        n_rungs, n_columns = len(self._tally.moves), len(self._problem.columns)
+        nothing = (np.empty((0, n_columns)), np.empty(0), np.empty((0, n_rungs - 1, 2)))
+        weights, scale, stones = merged([nothing, *self._batches])
+        return DenseDraws(scale, weights, self._sums, self._tallies, stones, self._tally, self.n_done)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Take everything down that the next batch depends on, and what was drawn so far."""
+        return {
+            "state": None if self._replicas is None else copies(self._replicas),
+            "generator": self._rng.bit_generator.state,
+            "batches": list(self._batches),
+            "sums": [self._sums.copy(), self._tallies.copy()],
+            "tally": copies(self._tally),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+        self._replicas = None if snapshot["state"] is None else Replicas(*copies(snapshot["state"]))
+        self._rng.bit_generator.state = snapshot["generator"]
+        self._batches = list(snapshot["batches"])
+        self._sums, self._tallies = copies(snapshot["sums"])
+        self.n_done = 0 if self._replicas is None else int(self._replicas.sweep[0])
+        self._tally = Tally(*copies(snapshot["tally"]))

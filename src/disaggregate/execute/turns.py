@@ -1,0 +1,129 @@
+"""Chains in turns: every one moves on a little, so that all of them are about equally far whenever it ends."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol
+
+from disaggregate.execute.monitor import Monitor
+from disaggregate.execute.protocol import Executor
+from disaggregate.execute.threads import Threads
+
+# Seconds between two looks at the chains by whoever waits for them.
+_GLANCE = 0.2
+
+
+class Runner(Protocol):
+    """Something that moves on batch by batch, and can be taken down and set up again."""
+
+    n_done: int
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps to do in all."""
+
+    def advance(self) -> None:
+        """Do a batch of sweeps."""
+
+    def snapshot(self) -> dict[str, Any]:
+        """Take everything down that the next batch depends on, and what was drawn so far."""
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from there."""
+
+
+class Watcher:
+    """Told of what happens; does nothing by itself."""
+
+    def after_turn(self, runner: Runner) -> None:
+        """Learn that a runner has moved on; called by the thread that moved it, which then leaves it alone."""
+
+    def while_waiting(self) -> None:
+        """Do what is due; called some times a second by whoever started the runners."""
+
+
+def run_in_turns(
+    runners: Sequence[Runner],
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+    executor: Executor | None = None,
+    watcher: Watcher | None = None,
+) -> bool:
+    """Run all to their end, or until an interrupt; return whether they came to their end.
+
+    Parameters
+    ----------
+    runners : sequence of Runner
+        What to run.
+    n_jobs : int or None
+        Threads to use when no executor is given.
+    progress : bool
+        Whether to show a progress bar.
+    executor : Executor, optional
+        Where to run instead, each runner in one go; it can neither report progress nor be stopped half-way.
+    watcher : Watcher, optional
+        Told after every turn.
+    """
+    if executor is not None:
+        for runner, snapshot in zip(runners, executor.map(run_to_end, runners), strict=True):
+            runner.restore(snapshot)
+        return True
+    total = sum(runner.n_sweeps - runner.n_done for runner in runners)
+    with Monitor(total, show=progress) as monitor:
+        return _Turns(runners, monitor, watcher or Watcher()).run(Threads(n_jobs).n_threads)
+
+
+def run_to_end(runner: Runner) -> dict[str, Any]:
+    """Run one in one go and return where it ended."""
+    while runner.n_done < runner.n_sweeps:
+        runner.advance()
+    return runner.snapshot()
+
+
+class _Turns:
+    """Threads that take the runner that has waited longest, move it on, and put it back."""
+
+    def __init__(self, runners: Sequence[Runner], monitor: Monitor, watcher: Watcher) -> None:
+        self._waiting = deque(runner for runner in runners if runner.n_done < runner.n_sweeps)
+        self._monitor, self._watcher = monitor, watcher
+        self._stopped = threading.Event()
+
+    def run(self, n_threads: int) -> bool:
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="disaggregate") as pool:
+            futures = [pool.submit(self._work) for _ in range(min(n_threads, len(self._waiting)))]
+            try:
+                _wait_for(futures, self._watcher.while_waiting)
+            except KeyboardInterrupt:
+                self._stopped.set()
+                _wait_for(futures, lambda: None)  # a second interrupt is meant
+                return False
+            except BaseException:
+                self._stopped.set()
+                raise
+        return True
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                runner = self._waiting.popleft()
+            except IndexError:
+                return
+            before = runner.n_done
+            runner.advance()
+            self._monitor.on_sweeps(runner.n_done - before)
+            self._watcher.after_turn(runner)
+            if runner.n_done < runner.n_sweeps:
+                self._waiting.append(runner)
+
+
+def _wait_for(futures: Sequence[Future], meanwhile: Callable[[], None]) -> None:
+    left = set(futures)
+    while left:
+        done, left = wait(left, timeout=_GLANCE, return_when=FIRST_EXCEPTION)
+        for future in done:
+            future.result()  # raises what the thread raised
+        meanwhile()

@@ -1,0 +1,51 @@
+"""Running what was set up, to its end or to an interrupt."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, Protocol
+
+from disaggregate.execute import Runner, Watcher, run_in_turns
+from disaggregate.fitting.plan import Fitted, Plan
+from disaggregate.sampler.dense.run import one_blas_thread
+from disaggregate.sampler.prepare import prepare
+
+
+class Sampling(Protocol):
+    """Chains that were set up, with what they need to become a posterior."""
+
+    @property
+    def chains(self) -> list[Runner]:
+        """All chains."""
+
+    def lengthen(self, n_draws: int) -> None:
+        """Plan some more draws a chain."""
+
+    def setting(self) -> dict[str, Any]:
+        """Return what the chains were set up with, as far as it took time to find."""
+
+    def fitted(self) -> Fitted:
+        """Return what was drawn so far."""
+
+
+def run(sampling: Sampling, plan: Plan, watcher: Watcher | None = None) -> None:
+    """Run the chains to their end; after an interrupt they are where they were.
+
+    Parameters
+    ----------
+    sampling : Sampling
+        The chains.
+    plan : Plan
+        Where to run.
+    watcher : Watcher, optional
+        Told after every turn.
+    """
+    prepare(plan.schedule.moves)
+    with one_blas_thread() if plan.schedule.moves == "dense" else nullcontext():
+        run_in_turns(
+            sampling.chains,
+            n_jobs=plan.n_jobs,
+            progress=plan.progress,
+            executor=plan.executor,
+            watcher=watcher,
+        )

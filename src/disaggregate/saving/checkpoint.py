@@ -1,0 +1,155 @@
+"""Checkpoints: where every chain is, in a file, so that a run that was killed goes on to the same draws."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from disaggregate.execute import Runner, Watcher
+from disaggregate.groups import GroupedData
+from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
+from disaggregate.saving.model import CLASSES
+from disaggregate.saving.tree import Reader, Writer
+
+# Seconds between two checkpoints at least, and the share of the time that writing them may take.
+_EVERY = 20.0
+_SHARE = 0.02
+
+# Parameters that change how a fit runs but not what it draws.
+_WHERE_IT_RUNS = ("n_jobs", "progress", "executor", "random_state")
+
+
+class Checkpoint(Watcher):
+    """Write where the chains are, every so often.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; it is replaced once a newer one is complete.
+    fingerprint : str
+        What the run is about; see :func:`fingerprint_of`.
+    seed : int
+        Seed of the run's random streams.
+    """
+
+    def __init__(self, path: Any, fingerprint: str, seed: int) -> None:
+        self._path, self._fingerprint, self._seed = Path(path), fingerprint, seed
+        self._setting: dict[str, Any] = {}
+        self._chains: list[Runner] = []
+        self._snapshots: dict[int, dict[str, Any]] = {}
+        self._due: set[int] = set()
+        self._asked = False
+        self._next = 0.0
+
+    def watch(self, setting: dict[str, Any], chains: list[Runner]) -> None:
+        """Begin with chains that were just set up; they are on file from now on.
+
+        Parameters
+        ----------
+        setting : dict
+            What the chains were set up with.
+        chains : list of Runner
+            All of them.
+        """
+        self._setting, self._chains = setting, chains
+        self.write()
+
+    def after_turn(self, runner: Runner) -> None:
+        """Take a runner down if that is due."""
+        place = id(runner)
+        if place in self._due:
+            self._snapshots[place] = runner.snapshot()
+            self._due.discard(place)
+
+    def while_waiting(self) -> None:
+        """Ask for snapshots when it is time, and write them once they are all there."""
+        if time.monotonic() < self._next:
+            return
+        running = {id(chain) for chain in self._chains if chain.n_done < chain.n_sweeps}
+        if self._due & running:
+            return
+        if self._asked:
+            self._write_snapshots()
+        else:
+            self._due, self._asked = set(running), True
+
+    def write(self) -> None:
+        """Write where the chains are; nobody must be moving them."""
+        self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
+        self._write_snapshots()
+
+    def _write_snapshots(self) -> None:
+        began = time.monotonic()
+        for chain in self._chains:  # those that came to their end meanwhile move no more
+            if chain.n_done >= chain.n_sweeps:
+                self._snapshots[id(chain)] = chain.snapshot()
+        writer = Writer(CLASSES)
+        content = writer.write(
+            {
+                "fingerprint": self._fingerprint,
+                "seed": str(self._seed),
+                "setting": self._setting,
+                "chains": [self._snapshots[id(chain)] for chain in self._chains],
+            }
+        )
+        write_archive(self._path, {"checkpoint": content}, writer.arrays)
+        took = time.monotonic() - began
+        self._next, self._asked = time.monotonic() + max(_EVERY, took / _SHARE), False
+
+
+def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
+    """Read where a run was; None when it never wrote anything down.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    fingerprint : str
+        What the run that is to go on is about.
+    """
+    if not Path(path).exists():
+        return None
+    document, arrays = read_archive(Path(path))
+    if "checkpoint" not in document:
+        raise ArchiveError(f"{path} is a saved model, not a checkpoint; load it, or give another path.")
+    saved = Reader(CLASSES, arrays).read(document["checkpoint"])
+    if not isinstance(saved, dict) or not {"fingerprint", "seed", "setting", "chains"} <= set(saved):
+        raise ArchiveError(f"{path} is damaged: it does not hold what a checkpoint holds.")
+    if saved["fingerprint"] != fingerprint:
+        raise ValueError(
+            f"{path} belongs to another fit: its data, settings or version of disaggregate differ. Give the same "
+            "ones to resume it, or another checkpoint to start anew."
+        )
+    return {**saved, "seed": int(saved["seed"])}
+
+
+def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
+    """Tell fits apart: by their settings, their data, and the version of this library.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Those of the classifier.
+    features : ndarray of shape (n_rows, n_features)
+        The individuals.
+    data : GroupedData
+        What the groups report.
+    """
+    told = {name: repr(value) for name, value in parameters.items() if name not in _WHERE_IT_RUNS}
+    if isinstance(parameters["centers"], np.ndarray):
+        told["centers"] = _digest(parameters["centers"])
+    text = json.dumps([told, version("disaggregate"), np.__version__], sort_keys=True)
+    arrays = (features, data.order, data.offsets, data.units, data.log_likelihood)
+    return hashlib.sha256("\n".join([text, *map(_digest, arrays)]).encode()).hexdigest()
+
+
+def _digest(array: np.ndarray) -> str:
+    plain = np.ascontiguousarray(array)
+    return hashlib.sha256(f"{plain.dtype} {plain.shape}".encode() + plain.tobytes()).hexdigest()

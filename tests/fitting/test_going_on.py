@@ -1,0 +1,256 @@
+"""Checkpoints, resuming, going on later, and interrupts: nothing that was drawn is lost, nothing else is drawn."""
+
+from __future__ import annotations
+
+import copy
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import disaggregate as dg
+from disaggregate.execute import turns
+from disaggregate.fitting.plan import even_draws
+from disaggregate.sampler.chain import ChainDraws, SparseChain
+from disaggregate.sampler.dense.chain import DenseChain
+from disaggregate.saving import checkpoint as checkpoints
+from disaggregate.saving.archive import ArchiveError
+from tests.contract.small import small_model
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+TOWN = dg.datasets.make_districts(random_state=3)
+KINDS = {
+    "several kernels": {"kernel": "auto", "gamma": "auto"},
+    "one replica": {"n_replicas": 1},
+    "sparse": {"weights": "sparse"},
+    "sparse ladder": {"weights": "sparse", "n_replicas": 3},
+    "published": dg.published_settings(),
+}
+
+
+def model_of(kind, **settings):
+    return small_model(**{**KINDS[kind], "n_draws": 130, "n_burn": 60, **settings})
+
+
+def fit(model, **how):
+    return model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, **how)
+
+
+def assert_same(one, other):
+    assert_array_equal(one.predict_draws(TOWN.X), other.predict_draws(TOWN.X))
+    assert_array_equal(one.label_proba_, other.label_proba_)
+    assert_array_equal(one.group_table()["implied"], other.group_table()["implied"])
+
+
+class Killed(Exception):
+    """Stands for the end of the process."""
+
+
+def killed_after(n_writes, monkeypatch):
+    """Let the process end right after so many checkpoints were written; they are written at every turn."""
+    monkeypatch.setattr(checkpoints, "_EVERY", 0.0)
+    monkeypatch.setattr(checkpoints, "_SHARE", np.inf)
+    monkeypatch.setattr(turns, "_GLANCE", 0.001)
+    real, written = checkpoints.write_archive, []
+
+    def write(*parts):
+        real(*parts)
+        written.append(1)
+        if len(written) == n_writes:
+            raise Killed
+
+    monkeypatch.setattr(checkpoints, "write_archive", write)
+
+
+@pytest.mark.parametrize("n_writes", [1, 2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_fit_goes_on_to_the_same_draws(kind, n_writes, tmp_path, monkeypatch):
+    length = {} if kind == "sparse ladder" else {"n_draws": 1000}  # time for several checkpoints
+    whole = fit(model_of(kind, **length))
+    path = tmp_path / "run.dgc"
+    with monkeypatch.context() as patch:
+        killed_after(n_writes, patch)
+        with pytest.raises(Killed):
+            fit(model_of(kind, **length), checkpoint=path)
+    assert_same(fit(model_of(kind, **length), checkpoint=path, resume=True), whole)
+
+
+def test_a_fit_without_a_seed_goes_on_too(tmp_path, monkeypatch):
+    path = tmp_path / "run.dgc"
+    with monkeypatch.context() as patch:
+        killed_after(2, patch)
+        with pytest.raises(Killed):
+            fit(model_of("several kernels", random_state=None), checkpoint=path)
+    kept = path.read_bytes()
+    one = fit(model_of("several kernels", random_state=None), checkpoint=path, resume=True)
+    path.write_bytes(kept)
+    assert_same(fit(model_of("several kernels", random_state=None), checkpoint=path, resume=True), one)
+
+
+def test_where_it_runs_may_change(tmp_path, monkeypatch):
+    path = tmp_path / "run.dgc"
+    with monkeypatch.context() as patch:
+        killed_after(2, patch)
+        with pytest.raises(Killed):
+            fit(model_of("one replica", n_jobs=1), checkpoint=path)
+    assert_same(fit(model_of("one replica", n_jobs=2), checkpoint=path, resume=True), fit(model_of("one replica")))
+
+
+def test_nothing_is_done_twice_after_the_end(tmp_path, monkeypatch):
+    path = tmp_path / "run.dgc"
+    whole = fit(model_of("one replica"), checkpoint=path)
+    monkeypatch.setattr(DenseChain, "advance", lambda self: pytest.fail("a finished chain was moved"))
+    assert_same(fit(model_of("one replica"), checkpoint=path, resume=True), whole)
+
+
+def test_without_a_file_the_fit_starts_anew(tmp_path):
+    path = tmp_path / "run.dgc"
+    assert_same(fit(model_of("sparse"), checkpoint=path, resume=True), fit(model_of("sparse")))
+    assert path.exists()
+
+
+@pytest.mark.parametrize("change", ["settings", "data", "weights"])
+def test_another_fit_is_not_resumed(change, tmp_path):
+    path = tmp_path / "run.dgc"
+    fit(model_of("sparse"), checkpoint=path)
+    kept = path.read_bytes()
+    model = model_of("sparse", n_burn=61) if change == "settings" else model_of("sparse")
+    X = TOWN.X + (1e-9 if change == "data" else 0.0)
+    weight = np.arange(1.0, len(X) + 1.0) if change == "weights" else None
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        model.fit(X, TOWN.shares, groups=TOWN.groups, sample_weight=weight, checkpoint=path, resume=True)
+    assert path.read_bytes() == kept
+
+
+def test_wrong_files_and_arguments_are_refused(tmp_path):
+    path = tmp_path / "m.dgz"
+    fit(model_of("sparse")).save(path)
+    with pytest.raises(ArchiveError, match="is a saved model, not a checkpoint"):
+        fit(model_of("sparse"), checkpoint=path, resume=True)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ArchiveError, match="damaged"):
+        fit(model_of("sparse"), checkpoint=path, resume=True)
+    with pytest.raises(ValueError, match="resume=True needs checkpoint="):
+        fit(model_of("sparse"), resume=True)
+
+
+def test_a_checkpoint_is_no_model(tmp_path):
+    path = tmp_path / "run.dgc"
+    fit(model_of("sparse"), checkpoint=path)
+    with pytest.raises(ArchiveError, match="does not describe a classifier"):
+        dg.load(path)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "several kernels"])
+def test_a_warm_start_adds_the_draws_of_a_longer_fit(kind):
+    """Chains have no memory of where they stopped."""
+    longer = fit(model_of(kind, n_draws=130))
+    model = fit(model_of(kind, n_draws=65))
+    assert model.posterior_.shape[1] == 65
+    assert_same(fit(model, warm_start=True), longer)
+
+
+def test_a_warm_start_keeps_kernels_in_proportion():
+    model = fit(model_of("several kernels", n_draws=60))
+    before = np.bincount(model.posterior_.part_of_draw)
+    fit(model, warm_start=True)
+    after = np.bincount(model.posterior_.part_of_draw)
+    assert after.sum() == 120
+    assert np.abs(after - 2 * before).max() <= 1
+
+
+def test_a_warm_start_can_be_killed_and_resumed(tmp_path):
+    path = tmp_path / "run.dgc"
+    model = fit(model_of("sparse", n_draws=60))
+    fit(model, warm_start=True, checkpoint=path)
+    assert path.exists()
+    assert model.posterior_.shape[1] == 120
+
+
+def test_a_first_warm_start_is_a_fit():
+    assert_same(fit(model_of("sparse"), warm_start=True), fit(model_of("sparse")))
+
+
+def test_a_warm_start_needs_the_same_fit_and_its_chains(tmp_path):
+    model = fit(model_of("sparse"))
+    with pytest.raises(ValueError, match="other data or settings"):
+        model.fit(TOWN.X + 1.0, TOWN.shares, groups=TOWN.groups, warm_start=True)
+    with pytest.raises(ValueError, match="copies and saved models leave behind"):
+        fit(copy.deepcopy(model), warm_start=True)
+    assert_same(model, fit(model_of("sparse")))
+
+
+def interrupt_after(n_turns, monkeypatch, kind=DenseChain):
+    """Press Ctrl-C once the chains have moved so many times."""
+    real, turned = kind.advance, []
+    lock = threading.Lock()
+
+    def advance(self):
+        real(self)
+        with lock:
+            turned.append(1)
+            if len(turned) == n_turns:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(kind, "advance", advance)
+
+
+@pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChain), ("sparse", SparseChain)])
+def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
+    whole = fit(model_of(kind, n_draws=1000))
+    interrupt_after(20, monkeypatch, chain)
+    with pytest.warns(match=r"Stopped early, with \d+ of 1000 draws a chain"):
+        model = fit(model_of(kind, n_draws=1000))
+    n_chains, n_draws = model.posterior_.shape
+    assert n_chains == 2
+    assert 0 < n_draws < 1000
+    assert model.diagnostics_.verdict.startswith("Stopped early")
+    assert np.isfinite(model.predict_proba(TOWN.X)).all()
+    assert ((model.label_proba_ >= 0.0) & (model.label_proba_ <= 1.0)).all()
+    assert np.isfinite(model.group_table()["implied"]).all()
+    for part, full in zip(model.posterior_.parts, whole.posterior_.parts, strict=True):
+        assert_array_equal(part.delta2, full.delta2[:, : part.shape[1]])
+
+
+def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):
+    path = tmp_path / "run.dgc"
+    with monkeypatch.context() as patch:
+        interrupt_after(5, patch)
+        model = fit(model_of("one replica"), checkpoint=path)
+    assert model._fitted.stopped_early
+    whole = fit(model_of("one replica"))
+    assert_same(fit(model_of("one replica"), checkpoint=path, resume=True), whole)
+
+
+def test_an_interrupt_before_the_first_draw_is_an_interrupt(monkeypatch):
+    interrupt_after(1, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        fit(model_of("one replica", n_burn=10**6))
+
+
+def drawn(n, n_rows=3):
+    ones = np.ones(n, dtype=int)
+    return ChainDraws(ones, ones * 1.0, ones * 0, ones * 1.0, np.full(n_rows, n), np.full(4, n), None, None)
+
+
+def test_draws_are_cut_in_proportion():
+    draws, missing = even_draws([[drawn(30), drawn(25)], [drawn(10), drawn(9)]], [60, 20])
+    assert [[len(chain.size) for chain in chains] for chains in draws] == [[25, 25], [8, 8]]
+    assert missing == "Stopped early, with 33 of 80 draws a chain."
+    assert_array_equal(draws[0][0].label_sums, 25.0)
+
+
+def test_chains_without_draws_are_left_out():
+    draws, missing = even_draws([[drawn(30), drawn(0), drawn(40)]], [60])
+    assert [len(chain.size) for chain in draws[0]] == [30, 30]
+    assert missing == "Stopped early, with 30 of 60 draws a chain of 2 chains out of 3."
+
+
+def test_whole_fits_miss_nothing():
+    draws, missing = even_draws([[drawn(7), drawn(7)]], [7])
+    assert missing == ""
+    assert draws[0][0].label_sums.dtype.kind == "i"
