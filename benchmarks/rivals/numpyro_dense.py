@@ -23,10 +23,10 @@ from jax.scipy.special import log_ndtr, ndtr
 
 from disaggregate.basis import Basis, Directions, principal_directions, resolve_kernel
 from disaggregate.datasets import make_hidden_cluster
-from disaggregate.execute import run_in_turns
+from disaggregate.execute import one_blas_thread, run_in_turns
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.run import PilotTask, dense_chains, one_blas_thread, run_pilots
+from disaggregate.sampler.dense.run import PilotTask, dense_chains, run_pilots
 from disaggregate.sampler.evidence import EvidenceArrays, group_evidence, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare
@@ -108,10 +108,9 @@ def run_ours(directions: Directions, evidence: EvidenceArrays, n_replicas: int |
     pilot = PilotTask(
         directions.columns, np.sqrt(directions.spread), evidence, prior, n_replicas, streams.for_pilots(1)[0]
     )
-    tuning = run_pilots([pilot])[0]
     schedule = Schedule(N_WARM_OURS, N_DRAWS, 1, "dense")
-    chains = dense_chains(tuning, prior, schedule, streams.for_chains(N_CHAINS))
     with one_blas_thread():
+        chains = dense_chains(run_pilots([pilot])[0], prior, schedule, streams.for_chains(N_CHAINS))
         run_in_turns(chains)
     seconds = time.perf_counter() - started
     draws = [chain.draws() for chain in chains]

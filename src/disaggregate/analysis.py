@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -175,7 +175,9 @@ def fit_tables(
     group: str,
     sampled: bool = False,
     confidence: float | str = 1000.0,
+    noise_kind: Literal["laplace", "gaussian"] = "laplace",
     settings: dict[str, Any] | None = None,
+    how: dict[str, Any] | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
@@ -190,8 +192,12 @@ def fit_tables(
         Whether people are a random sample of the group that the results speak of.
     confidence : float or str, default=1000.0
         Confidence in shares: one for all, or the column of results that has it.
+    noise_kind : {"laplace", "gaussian"}, default="laplace"
+        Kind of the privacy noise on counts that have a scale of noise.
     settings : dict, optional
         Arguments of :class:`GroupStatsClassifier`.
+    how : dict, optional
+        Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
     **roles
         Columns by their role: ``share``, or ``positives`` and ``total``, and so on; see
         :class:`disaggregate.tables.roles.Roles`.
@@ -213,11 +219,11 @@ def fit_tables(
     schema = schema_of(people)
     if known.weight is not None:
         people = people[numbers_of(people[known.weight]) > 0.0]
-    evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence)
+    evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
     ids, _ = group_ids(people, results, known.group)
     classifier = GroupStatsClassifier(**(settings or {}))
     weights = _weights_in_shares(people, known, ids, evidence)
-    classifier.fit(encoder.transform(people), evidence, groups=ids, sample_weight=weights)
+    classifier.fit(encoder.transform(people), evidence, groups=ids, sample_weight=weights, **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
 
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.choice import Comparison
-from disaggregate.execute import Executor
+from disaggregate.execute import Executor, one_blas_thread
 from disaggregate.fitting import DenseSampling, Plan, Sampling, SparseSampling
 from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
@@ -98,6 +98,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Draws of the parameters.
     label_proba_ : ndarray of shape (n_rows,)
         Probability that each training individual is positive, given its own group's evidence too.
+    stopped_early_ : str
+        What is missing, in words, when the fit was interrupted; else empty.
     diagnostics_ : Diagnostics
         R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
@@ -211,8 +213,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weights = read_sample_weight(sample_weight, len(features))
         classes, data = self._read_target(X, y, groups, len(features), weights)
         journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume)
-        sampling = self._set_up(journey, features, data, warm_start)
-        journey.run(sampling, self._plan())
+        with one_blas_thread():
+            sampling = self._set_up(journey, features, data, warm_start)
+            journey.run(sampling, self._plan())
         fitted = sampling.fitted()
         self.classes_, self._journey, self._sampling = classes, journey, sampling
         self.posterior_ = fitted.posterior
@@ -224,6 +227,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
         return self
+
+    @property
+    def stopped_early_(self) -> str:
+        """What is missing, in words, when the fit was interrupted; else empty."""
+        check_is_fitted(self)
+        return self._fitted.stopped_early
 
     @property
     def log_evidence_(self) -> LogEvidence:

@@ -4,8 +4,11 @@ import json
 
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
+from disaggregate import load
 from disaggregate.cli.main import main
+from tests.fitting.test_going_on import interrupt_after
 from tests.test_analysis import make_tables
 
 ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
@@ -158,3 +161,24 @@ def test_numbers_that_json_lacks_are_null(capsys):
     printed = capsys.readouterr().out
     assert json.loads(printed) == {"rhat": None, "all": [1.5, None, None, "NaN"]}
     assert "Infinity" not in printed
+
+
+def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys, monkeypatch):
+    model, checkpoint = tmp_path / "m.dgz", tmp_path / "run.dgc"
+    command = ["fit", *paths(folder), *ROLES, *SHORT, "--draws", "400", "-o", str(model)]
+    with monkeypatch.context() as patch:
+        interrupt_after(6, patch)
+        assert main([*command, "--checkpoint", str(checkpoint)]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert told["verdict"].startswith("Stopped early")
+    assert load(model).classifier.posterior_.shape[1] < 400
+    assert main([*command, "--checkpoint", str(checkpoint), "--resume"]) == 0
+    resumed = load(model).classifier.posterior_.delta2
+    assert main(command) == 0
+    assert_array_equal(load(model).classifier.posterior_.delta2, resumed)
+
+
+def test_resume_needs_a_checkpoint(folder, tmp_path, capsys):
+    command = ["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz"), "--resume"]
+    assert "resume=True needs checkpoint=" in complaint(command, capsys)
+    assert not list(tmp_path.iterdir())

@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_limits
 
 from tests.contract.small import GROUPS, MOVES, SHARES, small_features, small_model
 
@@ -111,3 +112,14 @@ def test_landmarks_follow_the_seed():
     )
     one, other = (fit(centers=5, random_state=seed).posterior_.parts[0].basis.centers for seed in (0, 1))
     assert not np.array_equal(one, other)
+
+
+def test_the_draws_do_not_depend_on_the_threads_of_the_linear_algebra(rng):
+    crowd = rng.standard_normal((700, 4))
+    groups, shares = np.arange(700) % 7, {group: 0.1 + 0.1 * group for group in range(7)}
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(limits=n_threads, user_api="blas"):
+            model = small_model(n_draws=3, n_burn=2, n_replicas=1).fit(crowd, shares, groups=groups)
+        found.append(model.posterior_.delta2)
+    assert_array_equal(*found)

@@ -19,6 +19,8 @@ EXAMPLES = """\
 examples:
   disaggregate fit people.csv results.csv --group district --share share -o model.dgz
   disaggregate fit people.parquet results.csv --group store --positives sold --total visitors -o model.dgz
+  disaggregate fit people.csv results.csv --group district --share share -o model.dgz \\
+      --checkpoint run.dgc --resume
   disaggregate fit survey.csv official.csv --group cd --share pct --size votes --sampled \\
       --features age,sex,educ --weights w -o model.dgz
 """
@@ -37,6 +39,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--burn", type=whole_number(0), default=1000, metavar="N", help="draws to drop first (default: 1000)")
     add("--chains", type=whole_number(1), default=4, metavar="N", help="chains (default: 4)")
     add("--seed", type=whole_number(0), default=0, metavar="N", help="seed (default: 0)")
+    add("--checkpoint", type=output_path, metavar="FILE", help="keep the state of the chains in FILE")
+    add("--resume", action="store_true", help="go on from the checkpoint, to the same draws")
     parser.add_argument(
         "-o", "--output", type=output_path, required=True, metavar="MODEL", help="file to write, usually *.dgz"
     )
@@ -57,10 +61,14 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.results,
             sampled=arguments.sampled,
             settings=_settings(arguments),
+            noise_kind=arguments.noise_kind,
+            how={"checkpoint": arguments.checkpoint, "resume": arguments.resume},
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
         analysis.save(arguments.output)
     _tell(analysis, arguments)
+    if analysis.classifier.stopped_early_:
+        raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that it is not all
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:

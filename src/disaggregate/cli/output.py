@@ -50,7 +50,10 @@ def print_table(table: DataFrame, title: str, as_json: bool) -> None:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    """Three digits after the point, or three that mean something where those would be zeros."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.3g}" if 0.0 < abs(value) < 0.01 else f"{value:.3f}"
 
 
 def load_analysis(path: Path) -> Any:

@@ -34,6 +34,12 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     for role, meaning in ROLES.items():
         add(f"--{role}", metavar="COLUMN", help=meaning)
     add(
+        "--noise-kind",
+        choices=("laplace", "gaussian"),
+        default="laplace",
+        help="kind of the privacy noise (default: laplace)",
+    )
+    add(
         "--confidence",
         metavar="NUMBER or COLUMN",
         default="1000",

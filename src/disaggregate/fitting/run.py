@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any, Protocol
 
 from disaggregate.execute import Runner, Watcher, run_in_turns
 from disaggregate.fitting.plan import Fitted, Plan
-from disaggregate.sampler.dense.run import one_blas_thread
 from disaggregate.sampler.prepare import prepare
 
 
@@ -41,11 +39,10 @@ def run(sampling: Sampling, plan: Plan, watcher: Watcher | None = None) -> None:
         Told after every turn.
     """
     prepare(plan.schedule.moves)
-    with one_blas_thread() if plan.schedule.moves == "dense" else nullcontext():
-        run_in_turns(
-            sampling.chains,
-            n_jobs=plan.n_jobs,
-            progress=plan.progress,
-            executor=plan.executor,
-            watcher=watcher,
-        )
+    run_in_turns(
+        sampling.chains,
+        n_jobs=plan.n_jobs,
+        progress=plan.progress,
+        executor=plan.executor,
+        watcher=watcher,
+    )

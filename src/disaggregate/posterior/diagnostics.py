@@ -172,7 +172,9 @@ def _judge_gain(ladder: LadderReport) -> str:
     odds = f"{_rounded(np.exp(min(abs(ladder.gain), 13.8)))} to 1"
     if ladder.gain >= _LITTLE:
         return f" The reports say more than the base rate: the odds are {odds} that the features matter."
-    doubt = f"only {odds} that the features matter" if ladder.gain > 0.0 else f"{odds} that the features do not"
+    doubt = f"only {odds} that the features matter"
+    if ladder.gain <= 0.0:
+        doubt = f"{odds} that the features do not matter"
     return (
         f" The reports say little beyond the base rate: the odds are {doubt}. Individual probabilities stay near "
         "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from disaggregate.execute import run_tasks
 from disaggregate.sampler.chain import Schedule
@@ -36,9 +35,8 @@ def run_pilots(tasks: list[PilotTask], *, n_jobs: int | None = None, progress: b
     """Run the pilots side by side and return what they found, in the same order."""
     prepare("dense")
     what = "tuning" if len(tasks) == 1 else "comparing kernels"
-    with one_blas_thread():
-        n_sweeps = sum(pilot_sweeps(task.n_last) for task in tasks)
-        return run_tasks(run_pilot_task, tasks, n_sweeps, what=what, n_jobs=n_jobs, progress=progress)
+    n_sweeps = sum(pilot_sweeps(task.n_last) for task in tasks)
+    return run_tasks(run_pilot_task, tasks, n_sweeps, what=what, n_jobs=n_jobs, progress=progress)
 
 
 def dense_chains(
@@ -76,8 +74,3 @@ def run_pilot_task(task: PilotTask) -> Tuning:
         task.generator,
         task.on_sweeps,
     )
-
-
-def one_blas_thread() -> threadpool_limits:
-    """Chains already fill the cores; products that split up again would only wait for each other."""
-    return threadpool_limits(limits=1, user_api="blas")
