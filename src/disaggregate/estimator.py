@@ -86,9 +86,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Seed; the same one gives the same draws.
     progress : bool, default=False
         Whether to show a progress bar.
-    executor : object with ``map``, optional
-        Where chains run instead of on threads, such as a ``concurrent.futures`` executor. Clones share it;
-        pickles leave it behind.
+    executor : object with ``map``, or distributed.Client, optional
+        Where chains run instead of on threads, such as a ``concurrent.futures`` executor or the workers of a Dask
+        cluster; the draws are the same. Clones share it; pickles leave it behind.
 
     Attributes
     ----------

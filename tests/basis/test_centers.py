@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from disaggregate.basis import choose_centers
+from disaggregate.basis import centers, choose_centers
 
 X = np.random.default_rng(3).normal(size=(20, 2))
 
@@ -61,3 +61,23 @@ def test_given_points_are_taken(points):
 def test_bad_centers_are_refused(centers, message):
     with pytest.raises(ValueError, match=message):
         choose(centers)
+
+
+def test_more_individuals_than_memory_holds_are_refused_with_advice(monkeypatch):
+    monkeypatch.setattr(centers, "_memory", lambda: 2**30)
+    X = np.zeros((10_000, 1))
+    with pytest.raises(
+        ValueError, match=r"each of the 10,000 individuals .* some 2 GB .* centers=500"
+    ):
+        choose_centers(X, "all", np.random.default_rng(0))
+    assert choose_centers(X[:5000], "all", np.random.default_rng(0)).shape == (5000, 1)
+
+
+def test_landmarks_of_many_individuals_are_some_of_them(monkeypatch):
+    monkeypatch.setattr(centers, "_ENOUGH_ROWS", 100)
+    X = np.random.default_rng(0).standard_normal((5000, 2))
+    chosen = choose_centers(X, 30, np.random.default_rng(1))
+    assert len(np.unique(chosen, axis=0)) == 30
+    assert {tuple(row) for row in chosen} <= {tuple(row) for row in X}
+    np.testing.assert_array_equal(chosen, choose_centers(X, 30, np.random.default_rng(1)))
+    assert choose_centers(X, 300, np.random.default_rng(1)).shape == (300, 2)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import os
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+# Landmarks are chosen among this many rows at most: more would take longer and look the same.
+_ENOUGH_ROWS = 50_000
+
+# Square matrices, of a row and a column an individual, that a fit with a kernel on each holds at once.
+_MATRICES = 3
 
 
 def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) -> np.ndarray:
@@ -23,10 +31,29 @@ def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) 
     if isinstance(centers, str):
         if centers != "all":
             raise ValueError(f'centers must be "all", a number or an array of points, got {centers!r}.')
+        _require_memory(len(X))
         return X
     if isinstance(centers, Integral) and not isinstance(centers, bool):
         return _landmarks(X, int(centers), generator)
     return _given(X, centers)
+
+
+def _require_memory(n_rows: int) -> None:
+    needed, there = _MATRICES * 8 * n_rows**2, _memory()
+    if needed > there:
+        raise ValueError(
+            f'centers="all" puts a kernel on each of the {n_rows:,} individuals and would need some '
+            f"{needed / 2**30:,.0f} GB of memory, but this machine has {there / 2**30:,.0f}: give a number of "
+            "landmarks, such as centers=500."
+        )
+
+
+def _memory() -> float:
+    """Bytes of memory of this machine, infinite where it does not say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return math.inf
 
 
 def _landmarks(X: np.ndarray, n_centers: int, generator: np.random.Generator) -> np.ndarray:
@@ -36,6 +63,8 @@ def _landmarks(X: np.ndarray, n_centers: int, generator: np.random.Generator) ->
         return X
     from sklearn.cluster import kmeans_plusplus  # slow to import, and few fits need it
 
+    if len(X) > _ENOUGH_ROWS:
+        X = X[np.sort(generator.choice(len(X), max(_ENOUGH_ROWS, n_centers), replace=False))]
     seed = int(generator.integers(2**31 - 1))
     with np.errstate(over="ignore"):
         _, rows = kmeans_plusplus(X, n_centers, random_state=seed)

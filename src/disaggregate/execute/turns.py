@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
+from disaggregate.execute.dask import DaskWorkers, is_dask_client
 from disaggregate.execute.monitor import Monitor
+from disaggregate.execute.one_blas_thread import one_blas_thread
 from disaggregate.execute.protocol import Executor
 from disaggregate.execute.threads import Threads
 
@@ -69,6 +71,7 @@ def run_in_turns(
         Told after every turn.
     """
     if executor is not None:
+        executor = DaskWorkers(executor) if is_dask_client(executor) else executor
         for runner, snapshot in zip(runners, executor.map(run_to_end, runners), strict=True):
             runner.restore(snapshot)
         return True
@@ -79,8 +82,9 @@ def run_in_turns(
 
 def run_to_end(runner: Runner) -> dict[str, Any]:
     """Run one in one go and return where it ended."""
-    while runner.n_done < runner.n_sweeps:
-        runner.advance()
+    with one_blas_thread():
+        while runner.n_done < runner.n_sweeps:
+            runner.advance()
     return runner.snapshot()
 
 
