@@ -9,7 +9,7 @@ import numpy as np
 from disaggregate.basis.kernels import Kernel
 
 # A kernel that is as good as zero at every training row can never be learned about, so it is never active.
-_VANISHING = 1e-100
+VANISHING = 1e-100
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def unit_columns(psi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Columns at the training rows.
     """
     scales = _root_mean_square(psi)
-    vanishing = scales < _VANISHING
+    vanishing = scales < VANISHING
     scales[vanishing] = 1.0
     scaled = psi / scales[:, None]
     scaled[vanishing] = 0.0

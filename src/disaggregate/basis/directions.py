@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.basis.columns import Basis
+from disaggregate.basis.columns import VANISHING, Basis
 
 # Directions that together hold less than this share of the prior variance are left out.
 _NEGLIGIBLE = 1e-3
@@ -56,8 +56,9 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     between = basis.columns(basis.centers)[n_fixed:]
     between = 0.5 * (between + between.T)
     mean_variance = np.abs(np.diag(between)).mean()
-    scale = mean_variance if mean_variance > 0.0 else 1.0
-    value, vector = np.linalg.eigh(between / scale)
+    is_there = mean_variance > VANISHING  # else there is nothing to scale up but rounding errors
+    scale = mean_variance if is_there else 1.0
+    value, vector = np.linalg.eigh(between / scale if is_there else np.zeros_like(between))
     kept = value > _NUMERICAL_ZERO * value.max(initial=0.0)
     half = vector[:, kept] / np.sqrt(value[kept]) / scale  # kernels to features of unit prior variance
     features = np.vstack([psi[:n_fixed], half.T @ psi[n_fixed:]])
