@@ -23,6 +23,7 @@ from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
+from disaggregate.saving.soundness import require_sound_model, require_sound_tables
 from disaggregate.saving.tree import Reader, Unsavable, Writer
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.problem import Problem
@@ -104,8 +105,11 @@ def load(path: Any) -> Any:
     """
     document, arrays = read_archive(Path(path))
     reader = Reader(CLASSES, arrays)
-    model = _read_model(path, document, reader)
-    tables = reader.read(document.get("tables"))
+    try:
+        model = _read_model(path, document, reader)
+        tables = reader.read(document.get("tables"))
+    except RecursionError as error:
+        raise ArchiveError(f"{path} is damaged: its description has no end.") from error
     return model if tables is None else _read_analysis(path, model, tables)
 
 
@@ -117,7 +121,8 @@ def _read_analysis(path: Any, model: Any, tables: Any) -> Any:
         analysis = Analysis(
             model, encoder, **{name: tables[name] for name in ("roles", "schema", "sampled", "problems")}
         )
-        fits = len(encoder.feature_names_) == model.n_features_in_ and isinstance(analysis.roles, Roles)
+        require_sound_tables(analysis)
+        fits = len(encoder.feature_names_) == model.n_features_in_
     except Exception as error:
         raise ArchiveError(f"{path} is damaged: its tables are described wrongly ({error}).") from error
     if not fits:
@@ -136,10 +141,12 @@ def _read_model(path: Any, document: dict[str, Any], reader: Reader) -> Any:
     for name in _FITTED:
         if name in fitted:
             setattr(model, name, reader.read(fitted[name]))
-    if not isinstance(getattr(model, "_fitted", None), Fitted) or not isinstance(
-        model._fitted.posterior, Posterior
-    ):
+    if not isinstance(getattr(model, "_fitted", None), Fitted):
         raise ArchiveError(f"{path} does not hold a fitted classifier.")
+    try:
+        require_sound_model(model)
+    except Exception as error:
+        raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error
     model.posterior_ = model._fitted.posterior
     _try_out(model, path)
     return model
@@ -148,12 +155,13 @@ def _read_model(path: Any, document: dict[str, Any], reader: Reader) -> Any:
 def _try_out(model: Any, path: Any) -> None:
     """Predict somebody, so that parts that do not fit together are noticed now and not later."""
     try:
-        probability = model.posterior_.scores(np.zeros((1, model.n_features_in_)))
-        fits = probability.shape == (np.prod(model.posterior_.shape), 1) and len(model.classes_) == 2
+        with np.errstate(all="ignore"):
+            scores = model.posterior_.scores(np.zeros((1, model.n_features_in_)))
+            str(model.diagnostics_)
     except Exception as error:
         raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error
-    if not fits:
-        raise ArchiveError(f"{path} is damaged: its parts do not fit together.")
+    if scores.shape != (np.prod(model.posterior_.shape), 1) or not np.isfinite(scores).all():
+        raise ArchiveError(f"{path} is damaged: it predicts nothing that is a number.")
 
 
 def _parameters(model: Any) -> dict[str, Any]:

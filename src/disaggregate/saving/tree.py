@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from disaggregate.saving.archive import ArchiveError
 
 _DEEPEST = 50
+_LONGEST = 200  # of what an error may say of a file that others have written
 
 
 class Unsavable(TypeError):
@@ -97,10 +98,10 @@ class Reader:
             raise ArchiveError(f"the file is damaged: {type(data).__name__} where an object was expected.")
         try:
             return self._read_object(data, depth + 1)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
             if isinstance(error, ArchiveError):
                 raise
-            raise ArchiveError(f"the file is damaged: {error}.") from error
+            raise ArchiveError(f"the file is damaged: {str(error)[:_LONGEST]}.") from error
 
     def _read_object(self, data: dict[str, Any], depth: int) -> Any:
         kind, content = next(iter(data.items()))
@@ -118,11 +119,21 @@ class Reader:
             texts[:] = [self.read(item, depth) for item in content]
             return texts
         if kind == "$csr":
-            parts = tuple(self.read(content[name], depth) for name in ("data", "indices", "indptr"))
-            matrix = csr_array(parts, shape=tuple(content["shape"]))
-            matrix.check_format(full_check=True)
-            return matrix
+            return self._read_sparse(content, depth)
         return self._read_class(data, depth)
+
+    def _read_sparse(self, content: dict[str, Any], depth: int) -> csr_array:
+        values, indices, starts = (self.read(content[name], depth) for name in ("data", "indices", "indptr"))
+        for part, kinds in ((values, "f"), (indices, "i"), (starts, "i")):
+            if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in kinds:
+                raise ArchiveError("the file is damaged: a sparse array has parts that are none.")
+        n_rows, n_columns = (int(length) for length in content["shape"])
+        # Checked here, as scipy's own check lets some through that make its compiled code read where it must not.
+        are_starts = len(starts) == n_rows + 1 and starts[0] == 0 and (starts[1:] >= starts[:-1]).all()
+        are_inside = ((indices >= 0) & (indices < n_columns)).all()
+        if not (are_starts and are_inside and starts[-1] == len(indices) == len(values)):
+            raise ArchiveError("the file is damaged: a sparse array points outside itself.")
+        return csr_array((values, indices, starts), shape=(n_rows, n_columns))
 
     def _read_class(self, data: dict[str, Any], depth: int) -> Any:
         if set(data) != {"$class", "fields"} or data["$class"] not in self._classes:

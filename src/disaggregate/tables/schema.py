@@ -69,3 +69,4 @@ _READERS: dict[str, Callable[[pd.Series], pd.Series]] = {
     "yes/no": _as_yes_no,
     "date": dates_of,
 }
+KINDS = tuple(_READERS)

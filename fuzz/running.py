@@ -1,0 +1,116 @@
+"""Runs a fuzzer: so many inputs, and what they may cost at most.
+
+Atheris looks for inputs that reach new lines of our readers. Without it, where it cannot be installed, the inputs
+are random bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+MOST_SECONDS = 1.0
+MOST_MEGABYTES = 500
+
+Target = Callable[[bytes], str]
+
+
+class Watch:
+    """Feeds a target, and stops at the first input that costs too much or ends otherwise than it should.
+
+    Parameters
+    ----------
+    target : callable
+        Takes bytes; returns a word for how it ended, or raises where a reader did not keep its promise.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.ends: Counter[str] = Counter()
+        self.slowest = 0.0
+
+    def feed(self, data: bytes) -> None:
+        """Give one input to the target."""
+        start = time.process_time()
+        self.ends[self.target(data)] += 1
+        seconds = time.process_time() - start
+        self.slowest = max(self.slowest, seconds)
+        if seconds > MOST_SECONDS:
+            raise AssertionError(f"an input of {len(data)} bytes took {seconds:.1f} s")
+        if megabytes() > MOST_MEGABYTES:
+            raise AssertionError(f"an input of {len(data)} bytes took the memory to {megabytes():.0f} MB")
+
+    def story(self) -> str:
+        """Tell what came of it."""
+        ends = ", ".join(f"{number:,} {word}" for word, number in sorted(self.ends.items()))
+        total = sum(self.ends.values())
+        return f"{total:,} inputs: {ends}; slowest {self.slowest:.2f} s, memory at most {megabytes():.0f} MB"
+
+
+def megabytes() -> float:
+    """Return the most memory that this process has had."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / 2**20 if sys.platform == "darwin" else most / 2**10
+
+
+def feed_random_bytes(watch: Watch, runs: int, seed: int, longest: int = 400) -> None:
+    """Feed bytes of any length, without looking for anything."""
+    rng = np.random.default_rng(seed)
+    for _ in range(runs):
+        watch.feed(rng.bytes(int(rng.integers(longest + 1))))
+
+
+def main(name: str, make_target: Callable[[], Target], readers: list[str]) -> None:
+    """Run a fuzzer from the command line.
+
+    Parameters
+    ----------
+    name : str
+        What is fuzzed, for messages.
+    make_target : callable
+        Returns the target, once the readers are loaded.
+    readers : list of str
+        Packages in which atheris counts the lines that inputs reach.
+    """
+    parser = argparse.ArgumentParser(description=f"Break the reader of {name}.")
+    parser.add_argument("--runs", type=int, default=100_000, help="number of inputs (default: 100000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed (default: 1)")
+    parser.add_argument("--plain", action="store_true", help="random bytes, without atheris")
+    arguments = parser.parse_args()
+    try:
+        import atheris
+    except ImportError:
+        arguments.plain = True
+    if arguments.plain:
+        watch = Watch(make_target())
+        feed_random_bytes(watch, arguments.runs, arguments.seed)
+        print(f"{name}, random bytes: {watch.story()}")
+        return
+    with atheris.instrument_imports(include=readers):
+        watch = Watch(make_target())
+    with _told_at_the_end(name, watch, arguments.runs):
+        options = [f"-runs={arguments.runs}", f"-seed={arguments.seed}", "-timeout=20", "-rss_limit_mb=0"]
+        atheris.Setup([sys.argv[0], *options, "-max_len=400", "-len_control=0", "-print_final_stats=0"], watch.feed)
+        atheris.Fuzz()
+
+
+@contextmanager
+def _told_at_the_end(name: str, watch: Watch, runs: int) -> Iterator[None]:
+    """Tell the story when atheris ends the process, which it does without returning."""
+    import atexit
+
+    def tell() -> None:
+        total = sum(watch.ends.values())
+        print(f"{name}, guided: {watch.story()}{'' if total >= runs else '; STOPPED EARLY'}", flush=True)
+
+    atexit.register(tell)
+    yield
+    os.sys.stdout.flush()
