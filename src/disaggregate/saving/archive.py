@@ -29,7 +29,7 @@ _KINDS = ("<f8", "<f4", "<i8", "<i4", "|i1", "|u1", "|b1")
 # become a large one. Documents grow once more when they are read, a bracket into an object, hence their own bound.
 _ALWAYS_ALLOWED = 2**26
 _MOST_TIMES = 20
-_SHORT_DOCUMENT = 2**22
+_SHORT_DOCUMENT = 2**20
 _AT_ONCE = 2**20
 _MOST_AXES = 8
 _LONGEST_EMPTY = 2**20

@@ -91,7 +91,9 @@ def _require_draws(part: Any, n_features: int) -> None:
     _require(_is_finite_array(basis.centers, 2) and basis.centers.shape[1] == n_features, "its centres are wrong")
     _require(len(basis.centers) > 0 and isinstance(basis.intercept, bool), "its basis is wrong")
     _require(isinstance(kernel, Kernel) and isinstance(kernel.name, str), "its kernel has no name")
-    _require(all(map(_is_finite, (kernel.gamma, kernel.degree, kernel.coef0))), "its kernel's parameters are wrong")
+    _require(
+        all(map(_is_finite, (kernel.gamma, kernel.degree, kernel.coef0))), "its kernel's parameters are wrong"
+    )
     at_zero = _is_finite(kernel.origin)
     _require(at_zero or (_is_finite_array(kernel.origin, 1) and len(kernel.origin) == n_features), "its origin")
     _require(_is_finite_array(part.delta2, 2) and _is_array(part.n_active, 2, "iu"), "its scales are wrong")
@@ -151,7 +153,9 @@ def _is_ladder(ladder: Any) -> bool:
 
 
 def _is_evidence(known: Any) -> bool:
-    return isinstance(known, LogEvidence) and all(_is_number(getattr(known, field.name)) for field in fields(known))
+    return isinstance(known, LogEvidence) and all(
+        _is_number(getattr(known, field.name)) for field in fields(known)
+    )
 
 
 def _are_scores(scores: Any) -> bool:
@@ -183,7 +187,9 @@ def _is_sound_column(column: EncodedColumn) -> bool:
 
 def _is_sound_category(column: CategoryColumn) -> bool:
     are_lists = all(isinstance(part, list) for part in (column.levels, column.pooled, column.shares))
-    if not are_lists or not all(level is None or isinstance(level, str) for level in column.levels + column.pooled):
+    if not are_lists or not all(
+        level is None or isinstance(level, str) for level in column.levels + column.pooled
+    ):
         return False
     are_shares = all(_is_finite(share) and 0.0 <= share <= 1.0 for share in column.shares)
     return are_shares and len(column.shares) == len(column.column_names)

@@ -26,11 +26,18 @@ _EXACT = {"float_precision": "round_trip"} if _PANDAS < (3, 1) else {}
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?")
 
 
+# Longer than any row that somebody meant, and what a gzipped table may be at most: real ones shrink by 20 or so.
+_LONGEST_LINE = 2**24
+_ALWAYS_ALLOWED = 2**26
+_MOST_TIMES = 100
+
+
 class Scan(NamedTuple):
-    """What a first reading of a CSV file found: its columns, and those that hold codes such as 007."""
+    """What a first reading of a CSV file found: its columns, those that hold codes such as 007, and its rows."""
 
     columns: list[str]
     codes: list[str]
+    n_rows: int
 
 
 def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
@@ -48,10 +55,13 @@ def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
     """
     scan = scan_csv(path)
     as_text = dict.fromkeys([*scan.codes, *(name for name in schema if name in scan.columns)], str)
-    table = pd.read_csv(path, dtype=as_text, low_memory=False, **_style(path))
+    table = _parsed(path, scan, dtype=as_text, low_memory=False)
+    _require_rows(path, scan, len(table))
     read = apply_schema(table, schema)
     for name in set(table.columns) - {*schema, *scan.codes}:
-        read[name] = _dates_if_all_are(read[name])
+        column = _dates_if_all_are(table[name])
+        if column is not table[name]:
+            read[name] = column
     return read
 
 
@@ -67,10 +77,13 @@ def iter_csv(path: Path, rows: int, schema: Schema) -> Iterator[pd.DataFrame]:
     schema : mapping of str to str
         What some of the columns hold; the others stay text, as they are written.
     """
-    scan_csv(path)  # a broken last line is to be told before hours of work on the others
-    with pd.read_csv(path, dtype=str, chunksize=rows, **_style(path)) as chunks:
+    scan = scan_csv(path)  # a broken last line is to be told before hours of work on the others
+    n_rows = 0
+    with _parsed(path, scan, dtype=str, chunksize=rows) as chunks:
         for chunk in chunks:
+            n_rows += len(chunk)
             yield apply_schema(chunk, schema)
+    _require_rows(path, scan, n_rows)
 
 
 def scan_csv(path: Path) -> Scan:
@@ -98,7 +111,23 @@ def _scan(path: Path, file: IO[bytes]) -> Scan:
         n_records += 1
     if not n_records:
         raise TableError(f"{path} has a header but no rows; give one row a person or group.")
-    return Scan(columns, [columns[place] for place in sorted(codes)])
+    return Scan(columns, [columns[place] for place in sorted(codes)], n_records)
+
+
+def _parsed(path: Path, scan: Scan, **how: Any) -> Any:
+    """Let pandas read the file, with the names of columns that we have read."""
+    try:
+        return pd.read_csv(path, names=scan.columns, header=0, **how, **_style(path))
+    except (ValueError, OverflowError) as error:
+        raise TableError(f"{path} cannot be read: {error}.") from error
+
+
+def _require_rows(path: Path, scan: Scan, n_rows: int) -> None:
+    if n_rows != scan.n_rows:
+        raise TableError(
+            f"{path} can be read in two ways, as {scan.n_rows} or as {n_rows} rows; {_quoting(path)} End lines "
+            "alike, and leave none empty."
+        )
 
 
 class _Lines:
@@ -108,24 +137,42 @@ class _Lines:
         self.path = path
         self.file = file
         self.number = 0
+        self.n_bytes = 0
+        self.most_bytes = _most_bytes(path)
         self.may_hold_code = False
 
     def __iter__(self) -> Iterator[str]:
-        for line in self.file:
+        while line := self.file.readline(_LONGEST_LINE + 1):
             self.number += 1
+            self._require_bounded(line)
             text = self._decoded(line)
             if _MAY_HOLD_CODE.search(text):
                 self.may_hold_code = True
             yield text
 
+    def _require_bounded(self, line: bytes) -> None:
+        if len(line) > _LONGEST_LINE:
+            raise TableError(
+                f"{self.path}, line {self.number}: longer than {_LONGEST_LINE:,} bytes; expected one row a line."
+            )
+        self.n_bytes += len(line)
+        if self.n_bytes > self.most_bytes:
+            raise TableError(
+                f"{self.path} unpacks to more than {self.most_bytes:,} bytes, far more than a packed table does; "
+                "if you trust it, unpack it and give the unpacked file."
+            )
+
     def _decoded(self, line: bytes) -> str:
         try:
-            return line.decode("utf-8-sig" if self.number == 1 else "utf-8")
+            text = line.decode("utf-8-sig" if self.number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise TableError(
                 f"{self.path} is not UTF-8 text: byte 0x{line[error.start]:02x} at line {self.number}, "
                 f"byte {error.start + 1} of the line; save the file as UTF-8."
             ) from error
+        if "\0" in text:
+            raise TableError(f"{self.path}, line {self.number}: holds a zero byte, as no text does; take it out.")
+        return text
 
 
 def _records(path: Path, lines: _Lines) -> Iterator[tuple[int, list[str]]]:
@@ -147,6 +194,11 @@ def _open(path: Path) -> Any:
     return gzip.open(path, "rb") if is_zipped(path) else path.open("rb")
 
 
+def _most_bytes(path: Path) -> int:
+    n_bytes = path.stat().st_size
+    return max(_ALWAYS_ALLOWED, _MOST_TIMES * n_bytes) if is_zipped(path) else max(_ALWAYS_ALLOWED, n_bytes)
+
+
 def _style(path: Path) -> dict[str, Any]:
     return {
         "sep": separator(path),
@@ -164,6 +216,10 @@ def _require_header(path: Path, columns: Sequence[str]) -> None:
         raise TableError(
             f"{path} seems to be separated by semicolons; expected {_named(separator(path))}. Save it with them, "
             "and with decimal points instead of commas."
+        )
+    if "" in columns:
+        raise TableError(
+            f"{path} has a column without a name, number {columns.index('') + 1}; name it or drop it."
         )
     require_distinct(list(columns), str(path))
 

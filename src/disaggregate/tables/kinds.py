@@ -66,9 +66,12 @@ def numbers_of(column: pd.Series) -> np.ndarray:
 
 def numeric_of(column: pd.Series) -> pd.Series:
     """Values as a numeric column, whole numbers as such where none is missing; text as by :func:`numbers_of`."""
-    numbers = pd.to_numeric(
-        column if types.is_numeric_dtype(column.dtype) else column.astype(object), errors="coerce"
-    )
+    try:
+        numbers = pd.to_numeric(
+            column if types.is_numeric_dtype(column.dtype) else column.astype(object), errors="coerce"
+        )
+    except OverflowError as error:
+        raise TableError(f"column {column.name!r} holds a whole number beyond all floats; divide it.") from error
     _require_read(column, numbers, "numbers")
     return numbers
 
