@@ -1,11 +1,12 @@
 """Breaks the reader of model files: ``python -m fuzz.dgz --runs 100000``.
 
-An input is either the bytes of a file, or a series of forgeries of a good file, whose checksums are mended, so that
-they reach what lies behind them.
+An input is either the bytes of a file, or a series of forgeries of a good file, whose checksums are mended, so
+that they reach what lies behind them.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import io
 import json
@@ -175,7 +176,7 @@ def _change_value(choices: Choices, whole: Any, members: dict[str, bytes], extra
     elif how == 1:
         parent[key] = choices.text()
     elif how == 2:
-        parent[key] = choices.one_of(VALUES)
+        parent[key] = copy.deepcopy(choices.one_of(VALUES))
     elif how == 3:
         parent[key] = nested(choices.one_of((3, 49, 51, 300)))
     elif how == 4:
@@ -196,7 +197,7 @@ def _change_array(choices: Choices, whole: Any, members: dict[str, bytes], extra
     if choices.flip():
         told["kind"] = choices.one_of(KINDS)
     if choices.flip():
-        told["shape"] = choices.one_of(SHAPES)
+        told["shape"] = copy.deepcopy(choices.one_of(SHAPES))
     if choices.below(8) == 7:
         arrays[name] = choices.one_of((None, [], 3, {}, {"kind": {}}))
     if choices.flip():

@@ -33,7 +33,7 @@ HEADERS = (
 )
 ENDS = (*["\n"] * 40, "\r\n", "\r", "\n\n", "", "\x00\n")
 FILES = ("it.csv", "it.csv", "it.tsv", "it.csv.gz")
-BOMBS = (b"a" * 3 * 10**5, b"x\n" * 10**5, b"," * 10**5, b'"' * 10**5, b"\n" * 10**5, b"a,b\n1," + b"9" * 10**5)
+BOMBS = (b"a" * 3 * 10**5, b"x\n" * 10**4, b"," * 10**5, b'"' * 10**5, b"\n" * 10**4, b"a,b\n1," + b"9" * 10**5)
 
 
 def csv_text(choices: Choices) -> bytes:

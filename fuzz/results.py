@@ -1,7 +1,7 @@
 """Breaks the reader of evidence: ``python -m fuzz.results --runs 100000``.
 
-An input is a table of results, as a dataframe or as CSV, with any of the columns that can play a role; what is read
-must be evidence that gives a likelihood for the people who are there.
+An input is a table of results, as a dataframe or as CSV, with any of the columns that can play a role; what is
+read must be evidence that gives a likelihood for the people who are there.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from disaggregate import datasets, evidence, images, plots
+    from disaggregate import datasets, evidence, images, plots, privacy
     from disaggregate.analysis import fit_tables
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
@@ -31,6 +31,7 @@ __all__ = [
     "images",
     "load",
     "plots",
+    "privacy",
     "published_settings",
 ]
 
@@ -44,6 +45,7 @@ _WHERE = {
     "images": ("disaggregate.images", None),
     "load": ("disaggregate.saving", "load"),
     "plots": ("disaggregate.plots", None),
+    "privacy": ("disaggregate.privacy", None),
     "published_settings": ("disaggregate.settings", "published_settings"),
 }
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from disaggregate import privacy
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.groups.evidence import Evidence, Fraction, Population, Unknown
 from disaggregate.posterior.blocks import of_rows
@@ -17,6 +18,7 @@ from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.posterior.identification import between_group_share
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import subgroup_rates
+from disaggregate.privacy import withhold
 from disaggregate.tables.check import Problem, check_tables
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
@@ -83,6 +85,7 @@ class Analysis:
         *,
         level: float = 0.9,
         outcomes: bool = False,
+        min_group_size: int = 1,
     ) -> pd.DataFrame:
         """Estimate the rate of each subgroup; see :func:`disaggregate.posterior.subgroups.subgroup_rates`.
 
@@ -100,13 +103,15 @@ class Analysis:
             Probability of the credible intervals.
         outcomes : bool, default=False
             Whether to estimate the share of positives among these very people.
+        min_group_size : int, default=1
+            Subgroups of fewer people, and what would give them away, have no estimate.
         """
         table = self.read(people)
         weight = weights or self.roles.weight
         # The share among these very people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
-        return subgroup_rates(
+        rates = subgroup_rates(
             of_rows(self.predict_draws, table),
             table,
             by,
@@ -115,6 +120,7 @@ class Analysis:
             level,
             outcomes=outcomes,
         )
+        return withhold(rates, min_group_size)
 
     def effects(
         self, people: Any, features: str | Sequence[str] | None = None, *, level: float = 0.9
@@ -161,11 +167,11 @@ class Analysis:
         """Read a table of people as that of the fit was read."""
         return read_table(people, self.schema)
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, anonymise: bool = False, min_group_size: int = 5) -> None:
         """Write everything to a file, which :func:`disaggregate.load` reads; as for a classifier."""
         from disaggregate.saving import save_analysis
 
-        save_analysis(self, path)
+        save_analysis(self, path, anonymise=anonymise, min_group_size=min_group_size)
 
 
 def fit_tables(
@@ -178,6 +184,7 @@ def fit_tables(
     noise_kind: Literal["laplace", "gaussian"] = "laplace",
     settings: dict[str, Any] | None = None,
     how: dict[str, Any] | None = None,
+    landmarks: int | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
@@ -198,6 +205,9 @@ def fit_tables(
         Arguments of :class:`GroupStatsClassifier`.
     how : dict, optional
         Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
+    landmarks : int, optional
+        Put kernels on so many averages of similar people, so that the file can be anonymised; see
+        :func:`disaggregate.privacy.landmarks`.
     **roles
         Columns by their role: ``share``, or ``positives`` and ``total``, and so on; see
         :class:`disaggregate.tables.roles.Roles`.
@@ -221,9 +231,11 @@ def fit_tables(
         people = people[numbers_of(people[known.weight]) > 0.0]
     evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
     ids, _ = group_ids(people, results, known.group)
-    classifier = GroupStatsClassifier(**(settings or {}))
+    X = encoder.transform(people)
+    centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
+    classifier = GroupStatsClassifier(**{**(settings or {}), **centers})
     weights = _weights_in_shares(people, known, ids, evidence)
-    classifier.fit(encoder.transform(people), evidence, groups=ids, sample_weight=weights, **(how or {}))
+    classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
 
 

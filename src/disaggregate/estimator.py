@@ -26,6 +26,7 @@ from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
+from disaggregate.privacy import SHARES, withhold
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
@@ -264,13 +265,15 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows)."""
         return probability_draws(*self._fitted_and_features(X))
 
-    def group_table(self, level: float = 0.9) -> DataFrame:
+    def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
         """Tabulate the training groups: what each reported beside what the posterior implies.
 
         Parameters
         ----------
         level : float, default=0.9
             Probability of the credible intervals.
+        min_group_size : int, default=1
+            Groups of fewer people, and what would give them away, have no numbers but ``n``.
 
         Returns
         -------
@@ -278,10 +281,16 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row.
         """
         check_is_fitted(self)
-        return group_table(self._data, self._fitted.count_tallies, level)
+        return withhold(group_table(self._data, self._fitted.count_tallies, level), min_group_size, SHARES)
 
     def subgroups(
-        self, people: Any, by: str | Sequence[str], weights: str | None = None, *, level: float = 0.9
+        self,
+        people: Any,
+        by: str | Sequence[str],
+        weights: str | None = None,
+        *,
+        level: float = 0.9,
+        min_group_size: int = 1,
     ) -> DataFrame:
         """Estimate the rate of each subgroup, post-stratified over the people of a table.
 
@@ -295,6 +304,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Column of survey weights.
         level : float, default=0.9
             Probability of the credible intervals.
+        min_group_size : int, default=1
+            Subgroups of fewer people, and what would give them away, have no estimate.
 
         Returns
         -------
@@ -311,7 +322,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("subgroups needs named features: fit on a dataframe, then give people as one too.")
         require_columns(people, [*names, *([weights] if weights else [])])
         weight = numbers(people, weights) if weights else None
-        return subgroup_rates(of_rows(self.predict_draws, people[list(names)]), people, by, weight, level=level)
+        rates = subgroup_rates(of_rows(self.predict_draws, people[list(names)]), people, by, weight, level=level)
+        return withhold(rates, min_group_size)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
@@ -332,21 +344,27 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         _, data = self._read_target(X, y, groups, len(features), weights)
         return float(np.mean(group_log_scores(posterior, features, data)))
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, anonymise: bool = False, min_group_size: int = 5) -> None:
         """Write the fitted model to a file, which :func:`disaggregate.load` reads.
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
-        training individual, so treat it as you treat those.
+        training individual, with a number those of so many, so treat it as you treat those. With
+        ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds nobody's.
 
         Parameters
         ----------
         path : str or Path
             Where to, usually ``*.dgz``; an existing file is replaced once the new one is complete.
+        anonymise : bool, default=False
+            Whether to leave out everything about training individuals; predictions stay the same. Refused, with
+            advice, where kernels sit on individuals.
+        min_group_size : int, default=5
+            Smaller groups are left out when anonymising.
         """
         from disaggregate.saving import save_model
 
         check_is_fitted(self)
-        save_model(self, path)
+        save_model(self, path, anonymise=anonymise, min_group_size=min_group_size)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

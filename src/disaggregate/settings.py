@@ -11,6 +11,9 @@ import numpy as np
 # Sparse: delta2 near 100, spread over all rows by the prior (5). Dense: delta2 is the variance of f, about e^2.
 _SCALE_PRIOR = {"sparse": (10.0, 1000.0), "dense": (3.0, 15.0)}
 
+# Nobody waits for so many draws, chains or threads.
+_TOO_MANY = 2**31
+
 
 def published_settings() -> dict[str, Any]:
     """Return the constructor arguments that make the classifier the sampler of 2005.
@@ -110,8 +113,14 @@ def _is_one_of(value: Any, *names: str) -> bool:
 
 
 def _is_whole(value: Any, least: float) -> bool:
-    return isinstance(value, Integral) and _is_number(value) and value >= least
+    return isinstance(value, Integral) and _is_number(value) and least <= value < _TOO_MANY
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True

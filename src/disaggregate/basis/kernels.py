@@ -90,7 +90,12 @@ def resolve_kernel(
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _scale_gamma(X: np.ndarray) -> float:

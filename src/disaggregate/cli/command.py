@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from disaggregate.cli.arguments import whole_number
+
 Subparsers = argparse._SubParsersAction
 
 
@@ -26,3 +28,14 @@ def add_model_and_people(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
     parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
     parser.add_argument("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
+
+
+def add_min_group_size(parser: argparse.ArgumentParser) -> None:
+    """Let the command keep silent about few people."""
+    parser.add_argument(
+        "--min-group-size",
+        type=whole_number(1),
+        default=1,
+        metavar="N",
+        help="no numbers for groups and subgroups of fewer people (default: 1)",
+    )

@@ -35,6 +35,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add = parser.add_argument_group("model and sampler").add_argument
     add("--kernel", default="auto", metavar="NAME", help="linear, rbf, … (default: average over several)")
     add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
+    add(
+        "--landmarks",
+        type=whole_number(1),
+        metavar="N",
+        help="kernels on N averages of 5 or more people, and a file without individuals, to hand on",
+    )
     add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep a chain (default: 1000)")
     add("--burn", type=whole_number(0), default=1000, metavar="N", help="draws to drop first (default: 1000)")
     add("--chains", type=whole_number(1), default=4, metavar="N", help="chains (default: 4)")
@@ -63,9 +69,10 @@ def run(arguments: argparse.Namespace) -> None:
             settings=_settings(arguments),
             noise_kind=arguments.noise_kind,
             how={"checkpoint": arguments.checkpoint, "resume": arguments.resume},
+            landmarks=arguments.landmarks,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
-        analysis.save(arguments.output)
+        analysis.save(arguments.output, anonymise=arguments.landmarks is not None)
     _tell(analysis, arguments)
     if analysis.classifier.stopped_early_:
         raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that it is not all
@@ -85,7 +92,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
-    told = [str(problem) for problem in analysis.problems]
+    told = [*map(str, analysis.problems), _whom_it_holds(analysis, arguments)]
     if arguments.json:
         print_json(
             {
@@ -100,3 +107,13 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
         return
     for line in (*told, *analysis.encoder.notes, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
         print(line)
+
+
+def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:
+    if arguments.landmarks is not None:
+        return f"privacy: {arguments.output} holds nobody's features."
+    n_people = len(analysis.classifier.posterior_.parts[0].basis.centers)
+    return (
+        f"privacy: {arguments.output} holds the features of {n_people} people, and everybody's probability given "
+        "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to hand it on."
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from disaggregate.cli.arguments import output_path
-from disaggregate.cli.command import add_model_and_people, new_command
+from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.table_arguments import names
@@ -40,6 +40,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--feature", type=names, metavar="COLUMNS", help="features whose effects to tell (default: the first 8)")
     add("--title", metavar="TEXT", help="heading of the page")
     add("--question", metavar="TEXT", help="what was to be found out")
+    add_min_group_size(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
             title=arguments.title,
             question=arguments.question,
             level=arguments.level,
+            min_group_size=arguments.min_group_size,
         )
     if arguments.json:
         print_json({"output": str(arguments.output)})

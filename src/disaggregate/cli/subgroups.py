@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from disaggregate.cli.arguments import output_path
-from disaggregate.cli.command import add_model_and_people, new_command
+from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
@@ -36,6 +36,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="of these very people, not of many like them: wider where they are few",
     )
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
+    add_min_group_size(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.weights,
             arguments.replicates,
             level=arguments.level,
+            min_group_size=arguments.min_group_size,
             outcomes=arguments.outcomes,
         )
         if arguments.output:

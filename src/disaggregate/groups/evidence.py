@@ -36,6 +36,9 @@ _CERTAIN = 1e12
 # Sharper than any grid of weighted counts.
 _SHARPEST_WEIGHTED = 1e6
 
+# Beyond it a float no longer tells one whole number from the next.
+_LARGEST_COUNT = 2**53
+
 
 class Evidence(ABC):
     """What is known of the count of positives in one group."""
@@ -397,14 +400,21 @@ def _share(kind: str, value: Any) -> float:
 
 
 def _whole(kind: str, name: str, value: Any) -> int:
-    if _is_number(value) and float(value).is_integer() and value >= 0:
+    if _is_number(value) and float(value).is_integer() and 0 <= value <= _LARGEST_COUNT:
         return int(value)
-    raise ValueError(f"{kind} expects {name} to be a whole number of 0 or more, got {value!r}.")
+    expected = "a whole number of 0 or more" if not _is_number(value) or value < _LARGEST_COUNT else "below 2**53"
+    raise ValueError(f"{kind} expects {name} to be {expected}, got {value!r}.")
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
     """Tell numbers from everything else; True and False are answers, not numbers."""
-    return isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+    if not isinstance(value, (Real, Decimal)) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except (OverflowError, ValueError):  # beyond all floats, or a NaN that signals
+        return False
+    return True
 
 
 def _settle(evidence: Evidence, **values: float) -> None:

@@ -28,15 +28,15 @@ _REPORTS = {
 }
 
 
-def data_section(analysis: Analysis, people: pd.DataFrame) -> Section:
-    """Describe the tables."""
+def data_section(analysis: Analysis, people: pd.DataFrame, min_group_size: int = 1) -> Section:
+    """Describe the tables; what was noticed quotes values of single groups and people, who may be too few."""
     blocks: list[Block] = [Facts(_facts(analysis, people)), _features(analysis)]
     noticed = [
         *map(str, analysis.problems),
         *analysis.encoder.notes,
         *analysis.encoder.remarks(people),
     ]
-    if noticed:
+    if noticed and min_group_size == 1:
         blocks += [Heading("What was noticed"), Notes(noticed)]
     return Section("data", "Data", blocks)
 

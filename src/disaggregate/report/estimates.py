@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from disaggregate.plots.forest import INCHES_A_ROW, subgroup_forest
@@ -27,9 +28,10 @@ MOST_FEATURES = 8
 MOST_ROWS_DRAWN = 40
 
 
-def groups_section(analysis: Analysis, level: float) -> Section:
+def groups_section(analysis: Analysis, level: float, min_group_size: int = 1) -> Section:
     """Set what groups reported beside what follows for them."""
-    table = analysis.classifier.group_table(level).sort_values("group", key=_as_people_count, ignore_index=True)
+    table = analysis.classifier.group_table(level, min_group_size=min_group_size)
+    table = table.sort_values("group", key=_as_people_count, ignore_index=True)
     headings = {
         "group": analysis.roles.group,
         "n": "People",
@@ -42,7 +44,8 @@ def groups_section(analysis: Analysis, level: float) -> Section:
             "The reported share is what the results say. The implied share is what the model believes of the "
             "very people of the group, given the results and everybody's features."
         ),
-        Text(_agreement(table, level)),
+        Text(_agreement(table, level, int(np.isnan(analysis.classifier._data.reported_shares).sum()))),
+        *_withheld(min_group_size),
     ]
     if table["reported"].notna().any():
         caption = f"Implied against reported share of each group; the bars are {percent(level)} intervals."
@@ -52,7 +55,9 @@ def groups_section(analysis: Analysis, level: float) -> Section:
     return Section("groups", "Groups", blocks)
 
 
-def subgroups_section(analysis: Analysis, people: pd.DataFrame, by: Sequence[str], level: float) -> Section:
+def subgroups_section(
+    analysis: Analysis, people: pd.DataFrame, by: Sequence[str], level: float, min_group_size: int = 1
+) -> Section:
     """Estimate the rates of everybody, and by each column."""
     everybody = analysis.subgroups(people, [], level=level).iloc[0]
     blocks: list[Block] = [
@@ -63,13 +68,14 @@ def subgroups_section(analysis: Analysis, people: pd.DataFrame, by: Sequence[str
         )
     ]
     for place, name in enumerate(by or default_columns(analysis)):
-        table = _tidied(analysis.subgroups(people, name, level=level), name)
+        rates = analysis.subgroups(people, name, level=level, min_group_size=min_group_size)
+        table = _tidied(rates, name)
         headings = {name: name, "estimate": "Share of positives", **_interval(level), "n": "People"}
         if analysis.roles.weight:
             headings["weight"] = "Sum of weights"
         caption = f"Estimated share of positives by {name}, with {percent(level)} intervals."
         blocks.append(Heading(f"By {name}"))
-        blocks += _forest(f"by{place}", caption, table, everybody["estimate"])
+        blocks += _forest(f"by{place}", caption, table[table["estimate"].notna()], everybody["estimate"])
         blocks.append(as_table(table, f"Estimated share of positives by {name}.", headings))
     return Section("subgroups", "Subgroups", blocks)
 
@@ -142,10 +148,20 @@ def _as_people_count(ids: pd.Series) -> pd.Series:
     return pd.Series([places[row] for row in range(len(keys))], index=ids.index)
 
 
-def _agreement(table: pd.DataFrame, level: float) -> str:
+def _withheld(min_group_size: int) -> list[Block]:
+    if min_group_size == 1:
+        return []
+    return [
+        Text(
+            f"Nothing is told of groups and subgroups of fewer than {min_group_size} people, nor of others from "
+            "which it could be worked out: their rows are empty."
+        )
+    ]
+
+
+def _agreement(table: pd.DataFrame, level: float, silent: int) -> str:
     known = table[table["reported"].notna()]
     held = known["reported"].between(known["conf_low"] - 1e-9, known["conf_high"] + 1e-9)
-    silent = len(table) - len(known)
     told = f"{plural(silent, 'group')} reported no share. " if silent else ""
     return (
         f"{told}The {percent(level)} interval holds the reported share in {int(held.sum())} of "

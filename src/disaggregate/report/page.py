@@ -35,6 +35,7 @@ def write_report(
     title: str | None = None,
     question: str | None = None,
     level: float = 0.9,
+    min_group_size: int = 1,
 ) -> None:
     """Write one HTML page about an analysis; an earlier file is replaced once the new one is complete.
 
@@ -55,8 +56,14 @@ def write_report(
         Heading of the page, and what was to be found out.
     level : float, default=0.9
         Probability of the credible intervals.
+    min_group_size : int, default=1
+        No numbers are told of groups and subgroups of fewer people, nor what would give them away.
     """
     table = analysis.read(people)
+    if len(table) < min_group_size:
+        raise ValueError(
+            f"the table has {len(table)} people, fewer than min_group_size={min_group_size}: nothing may be told."
+        )
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features
     page = (
@@ -65,7 +72,7 @@ def write_report(
         .render(
             title=title or f"What the results of groups say about {len(table):,} people",
             question=question or _question(analysis),
-            sections=_sections(analysis, table, columns, chosen, level),
+            sections=_sections(analysis, table, columns, chosen, level, min_group_size),
             style=_resource("page.css"),
             script=_resource("sort.js"),
             script_hash=_hash(_resource("sort.js")),
@@ -75,13 +82,18 @@ def write_report(
 
 
 def _sections(
-    analysis: Analysis, people: DataFrame, by: Sequence[str], features: Sequence[str] | None, level: float
+    analysis: Analysis,
+    people: DataFrame,
+    by: Sequence[str],
+    features: Sequence[str] | None,
+    level: float,
+    min_group_size: int,
 ) -> list[Section]:
     return [
-        data_section(analysis, people),
+        data_section(analysis, people, min_group_size),
         verdict_section(analysis),
-        groups_section(analysis, level),
-        subgroups_section(analysis, people, by, level),
+        groups_section(analysis, level, min_group_size),
+        subgroups_section(analysis, people, by, level, min_group_size),
         effects_section(analysis, people, features, level),
         sensitivity_section(analysis),
         method_section(),

@@ -22,6 +22,7 @@ from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.saving.anonymous import without_individuals, without_rare_levels
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.soundness import require_sound_model, require_sound_tables
 from disaggregate.saving.tree import Reader, Unsavable, Writer
@@ -40,7 +41,7 @@ CLASSES: dict[str, type] = {
 _FITTED = ("classes_", "n_features_in_", "feature_names_in_", "label_proba_", "diagnostics_", "_fitted", "_data")
 
 
-def save_model(model: Any, path: Any) -> None:
+def save_model(model: Any, path: Any, *, anonymise: bool = False, min_group_size: int = 5) -> None:
     """Write a fitted classifier to a file.
 
     Parameters
@@ -49,31 +50,35 @@ def save_model(model: Any, path: Any) -> None:
         Fitted.
     path : str or Path
         Where to; an existing file is replaced once the new one is complete.
+    anonymise : bool, default=False
+        Whether to leave out everything about training individuals; refused where the model cannot do without.
+    min_group_size : int, default=5
+        Smaller groups are left out when anonymising.
     """
-    _save(path, model)
+    _save(path, without_individuals(model, min_group_size) if anonymise else model)
 
 
-def save_analysis(analysis: Any, path: Any) -> None:
+def save_analysis(analysis: Any, path: Any, *, anonymise: bool = False, min_group_size: int = 5) -> None:
     """Write an analysis of two tables to a file.
 
     Parameters
     ----------
     analysis : Analysis
         Made by :func:`disaggregate.fit_tables`.
-    path : str or Path
+    path, anonymise, min_group_size
         As for :func:`save_model`.
     """
-    _save(
-        path,
-        analysis.classifier,
-        {
-            "encoder": analysis.encoder.to_state(),
-            "roles": analysis.roles,
-            "schema": dict(analysis.schema),
-            "sampled": analysis.sampled,
-            "problems": analysis.problems,
-        },
-    )
+    tables = {
+        "encoder": analysis.encoder.to_state(),
+        "roles": analysis.roles,
+        "schema": dict(analysis.schema),
+        "sampled": analysis.sampled,
+        "problems": analysis.problems,
+    }
+    if anonymise:
+        _save(path, without_individuals(analysis.classifier, min_group_size), without_rare_levels(tables))
+    else:
+        _save(path, analysis.classifier, tables)
 
 
 def _save(path: Any, model: Any, tables: dict[str, Any] | None = None) -> None:

@@ -1,0 +1,190 @@
+"""What results tell about single people, and how to keep them from telling: ``disaggregate.privacy``."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from disaggregate.groups.grouped import GroupedData
+from disaggregate.tables.frames import as_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["disclosure", "hidden", "label_proba", "landmarks"]
+
+_SURE = 0.99
+
+# The numbers in tables of groups, and in those of subgroups.
+SHARES = ("reported", "implied", "conf_low", "conf_high")
+ESTIMATES = ("estimate", "std_error", "conf_low", "conf_high", "std_error_posterior", "std_error_design")
+
+
+def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
+    """Tabulate what the reports and the fit reveal about the members of each group.
+
+    Parameters
+    ----------
+    model : GroupStatsClassifier or Analysis
+        Fitted.
+    sure : float, default=0.99
+        Probability of a label, either way, from which on it counts as good as known.
+
+    Returns
+    -------
+    DataFrame
+        A group a row: ``group, n``; ``settled``, how many members' labels follow from the report alone; ``sure``,
+        how many are as good as known to whoever has the model; ``surest``, the highest probability of a label
+        among the members; ``says``, the same in words.
+    """
+    classifier = getattr(model, "classifier", model)
+    data, probability = classifier._data, _of_members(classifier)
+    certainty = np.maximum(probability, 1.0 - probability)[data.order]
+    starts = data.offsets[:-1]
+    settled = np.where(_is_settled(data), data.sizes, 0)
+    n_sure = np.add.reduceat((certainty >= sure).astype(int), starts)
+    return as_table(
+        {
+            "group": data.names,
+            "n": data.sizes,
+            "settled": settled,
+            "sure": n_sure,
+            "surest": np.maximum.reduceat(certainty, starts),
+            "says": [_words(*row) for row in zip(data.sizes, settled, n_sure, strict=True)],
+        }
+    )
+
+
+def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
+    """Return ``label_proba_`` without what it must not tell: NaN for members of groups that are too small.
+
+    Members of a group whose report settles everybody's label, such as a share of 0 or 1, are withheld too,
+    however large it is.
+
+    Parameters
+    ----------
+    model : GroupStatsClassifier or Analysis
+        Fitted.
+    min_group_size : int
+        Smallest group whose members may be told apart.
+    """
+    classifier = getattr(model, "classifier", model)
+    data = classifier._data
+    withheld = hidden(data.sizes, min_group_size) | _is_settled(data)
+    by_row = data.in_caller_order(np.repeat(withheld, data.sizes))
+    return np.where(by_row, np.nan, _of_members(classifier))
+
+
+def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
+    """Tell which cells of a table to hide: those below the size, and enough others that none can be worked out.
+
+    One hidden cell follows from the total and the others. So the next smallest are hidden too, until two or more
+    cells with at least ``min_group_size`` people among them are.
+
+    Parameters
+    ----------
+    sizes : array-like of int
+        People in each cell.
+    min_group_size : int
+        Fewest people that a cell may speak of; 1 hides nothing.
+    """
+    if isinstance(min_group_size, bool) or not isinstance(min_group_size, Integral) or min_group_size < 1:
+        raise ValueError(f"min_group_size must be a whole number of 1 or more, got {min_group_size!r}.")
+    people = np.asarray(sizes)
+    hide = people < min_group_size
+    for place in np.argsort(people, kind="stable"):
+        if not hide.any() or (hide.sum() > 1 and people[hide].sum() >= min_group_size):
+            break
+        hide[place] = True
+    return hide
+
+
+def withhold(table: DataFrame, min_group_size: int, names: tuple[str, ...] = ESTIMATES) -> DataFrame:
+    """Empty the numbers of a table's rows that speak of too few people, as column ``n`` says.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Groups or subgroups.
+    min_group_size : int
+        As for :func:`hidden`.
+    names : tuple of str
+        The columns to empty, where the table has them.
+    """
+    hide = hidden(table["n"], min_group_size)
+    told = [name for name in names if name in table]
+    return table.assign(**{name: table[name].astype(float).mask(hide) for name in told})
+
+
+def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[np.float64]:
+    """Find centres for kernels that are nobody: averages of ``min_group_size`` or more similar individuals.
+
+    Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
+    landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Individuals.
+    n_centers : int
+        How many landmarks; fewer come where there are too few individuals for so many.
+    min_group_size : int, default=5
+        Fewest individuals in an average.
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise ValueError(f"X must be a matrix of finite numbers, a row an individual; got shape {rows.shape}.")
+    if isinstance(n_centers, bool) or not isinstance(n_centers, Integral) or n_centers < 1:
+        raise ValueError(f"n_centers must be a whole number of 1 or more, got {n_centers!r}.")
+    hidden([], min_group_size)  # checks the number
+    if len(rows) < min_group_size:
+        raise ValueError(f"{len(rows)} individuals are too few for averages of {min_group_size}; give more.")
+    size = max(int(min_group_size), -(-len(rows) // int(n_centers)))
+    spread = rows.std(axis=0)
+    scaled = (rows - rows.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    return np.array([rows[members].mean(axis=0) for members in _clusters(scaled, size)])
+
+
+def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
+    """Take the individual farthest from the middle with its nearest, again and again, and last those who are left."""
+    left = np.arange(len(rows))
+    clusters = []
+    while len(left) >= 2 * size:
+        farthest = np.argmax(np.square(rows[left] - rows[left].mean(axis=0)).sum(axis=1))
+        distance = np.square(rows[left] - rows[left[farthest]]).sum(axis=1)
+        taken = np.argsort(distance, kind="stable")[:size]
+        clusters.append(left[taken])
+        left = np.delete(left, taken)
+    return [*clusters, left]
+
+
+def _of_members(classifier: Any) -> NDArray[np.float64]:
+    known = getattr(classifier, "label_proba_", None)
+    if known is None:
+        raise ValueError("this model knows no members: it is not fitted, or it was saved with anonymise=True.")
+    return known
+
+
+def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
+    """Tell which reports leave one count only, none or all."""
+    settled = []
+    for place, n in enumerate(data.sizes):
+        start = data.offsets[place] + place
+        possible = np.flatnonzero(np.isfinite(data.log_likelihood[start : start + n + 1]))
+        settled.append(len(possible) == 1 and possible[0] in (0, n))
+    return np.array(settled, dtype=bool)
+
+
+def _words(n: int, settled: int, n_sure: int) -> str:
+    if settled and n == 1:
+        return "a group of one: its report is that person's own label"
+    if settled:
+        return "the report settles the label of every member"
+    if n == 1:
+        return "a group of one: its report speaks of that person alone"
+    if n_sure:
+        return f"{n_sure} of {n} members are as good as known"
+    return "no member's label is as good as known"

@@ -1,0 +1,88 @@
+"""A model without individuals, for a file that is to be handed on."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from disaggregate.fitting import Fitted
+from disaggregate.groups import GroupedData
+from disaggregate.posterior.diagnostics import Diagnostics
+from disaggregate.privacy import hidden
+from disaggregate.tables.encoded_columns import CategoryColumn
+
+_RARE = ["(rare)"]  # stands for the names of rare levels; an unknown level counts as rare all the same
+
+
+def without_individuals(model: Any, min_group_size: int) -> Any:
+    """Return a copy of a fitted classifier that predicts the same and knows no training individual.
+
+    It keeps the weights of the kernels and their centres, and of each group that is large enough its report and
+    the count that follows. It drops everybody's label probability and place in the table.
+
+    Parameters
+    ----------
+    model : GroupStatsClassifier
+        Fitted on centres that the caller gave.
+    min_group_size : int
+        Smaller groups are dropped.
+    """
+    if isinstance(model.centers, (str, int, np.integer)):
+        whose = "every individual" if isinstance(model.centers, str) else "some of the individuals"
+        raise ValueError(
+            f"this model cannot be anonymised: with centers={model.centers!r} its kernels sit on {whose}, and it "
+            "needs their features to predict. Fit with centers=disaggregate.privacy.landmarks(X, 200), which are "
+            "averages of several individuals each (disaggregate fit --landmarks 200), and save again."
+        )
+    twin = copy.copy(model)
+    kept = ~hidden(model._data.sizes, min_group_size)
+    if not kept.any():
+        raise ValueError(
+            f"this model cannot be anonymised: none of its groups has {min_group_size} members; lower "
+            "min_group_size, or join groups before the fit."
+        )
+    twin._data, tallies = _large_groups(model._data, model._fitted.count_tallies, kept)
+    twin._fitted = _nobodys(model._fitted, tallies)
+    twin.diagnostics_ = _summed_up(model.diagnostics_)
+    if hasattr(model.confidence, "items"):
+        twin.confidence = {name: value for name, value in model.confidence.items() if name in twin._data.names}
+    del twin.label_proba_
+    return twin
+
+
+def without_rare_levels(tables: dict[str, Any]) -> dict[str, Any]:
+    """Drop what an analysis remembers of single people: names of rare levels, remarks that quote the tables."""
+    columns = [
+        {**column, "pooled": _RARE} if column["kind"] == CategoryColumn.kind and column["pooled"] else column
+        for column in tables["encoder"]["columns"]
+    ]
+    return {**tables, "encoder": {"columns": columns, "notes": []}, "problems": ()}
+
+
+def _large_groups(data: GroupedData, tallies: np.ndarray, kept: np.ndarray) -> tuple[GroupedData, np.ndarray]:
+    sizes = data.sizes[kept]
+    entries = np.repeat(kept, data.sizes + 1)
+    groups = replace(
+        data,
+        names=tuple(name for name, keep in zip(data.names, kept, strict=True) if keep),
+        evidence=tuple(known for known, keep in zip(data.evidence, kept, strict=True) if keep),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]),
+        order=np.arange(sizes.sum()),
+        log_likelihood=data.log_likelihood[entries],
+    )
+    return groups, tallies[entries]
+
+
+def _nobodys(fitted: Fitted, tallies: np.ndarray) -> Fitted:
+    return replace(fitted, label_sums=np.zeros((len(fitted.label_sums), 0)), count_tallies=tallies)
+
+
+def _summed_up(told: Diagnostics) -> Diagnostics:
+    """Keep the worst of everything that has a value for each individual."""
+    rhat = {name: np.max(values, keepdims=True) for name, values in told.rhat.items()}
+    bulk = {name: np.min(values, keepdims=True) for name, values in told.ess_bulk.items()}
+    tail = {name: np.min(values, keepdims=True) for name, values in told.ess_tail.items()}
+    return replace(told, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=np.empty(0, dtype=np.int64))

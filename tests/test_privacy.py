@@ -1,0 +1,212 @@
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import disaggregate as dg
+from disaggregate.privacy import disclosure, hidden, label_proba, landmarks
+from disaggregate.report import write_report
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SHORT = {"kernel": "rbf", "gamma": 0.5, "n_chains": 2, "n_draws": 20, "n_burn": 20, "n_replicas": 1}
+SHORT |= {"random_state": 0, "n_jobs": 1}
+GROUPS = np.array(["one"] + ["none"] * 6 + ["some"] * 8 + ["few"] * 4 + ["more"] * 9)
+REPORTS = {"one": dg.evidence.Count(1), "none": 0.0, "some": 0.5, "few": dg.evidence.AtMost(1), "more": 0.3}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(5).normal(size=(len(GROUPS), 2)) + 0.123456789
+
+
+@pytest.fixture(scope="module")
+def model(X):
+    return dg.GroupStatsClassifier(**SHORT).fit(X, REPORTS, groups=GROUPS)
+
+
+@pytest.fixture(scope="module")
+def nobodys(X):
+    return dg.GroupStatsClassifier(**SHORT, centers=landmarks(X, 5)).fit(X, REPORTS, groups=GROUPS)
+
+
+def tables():
+    rng = np.random.default_rng(1)
+    people = pd.DataFrame({"g": GROUPS, "x": rng.normal(size=len(GROUPS)), "y": rng.normal(size=len(GROUPS))})
+    people["kind"] = ["only-me", *(["u", "v"] * len(GROUPS))[: len(GROUPS) - 1]]
+    results = pd.DataFrame({"g": list(REPORTS), "share": [1.0, 0.0, 0.5, 0.5, 0.3]})
+    return people, results
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    people, results = tables()
+    return dg.fit_tables(people, results, group="g", share="share", settings=SHORT)
+
+
+def test_disclosure_tells_whom_the_reports_give_away(model):
+    table = disclosure(model).set_index("group")
+    assert table["settled"].to_dict() == {"one": 1, "none": 6, "some": 0, "few": 0, "more": 0}
+    assert (table["sure"] >= table["settled"]).all()
+    assert table.loc["one", "surest"] == table.loc["none", "surest"] == 1.0
+    assert "own label" in table.loc["one", "says"]
+    assert "every member" in table.loc["none", "says"]
+    assert table["n"].sum() == len(GROUPS)
+
+
+def test_label_proba_is_withheld_from_small_and_settled_groups(model):
+    told = label_proba(model, min_group_size=5)
+    silent = np.isin(GROUPS, ["one", "few", "none"])
+    assert np.isnan(told[silent]).all()
+    assert_array_equal(told[~silent], model.label_proba_[~silent])
+    assert np.isnan(label_proba(model, 9)[GROUPS == "some"]).all()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "least", "expected"),
+    [
+        ([3, 9, 20], 1, [False, False, False]),
+        ([3, 9, 20], 5, [True, True, False]),  # one alone would follow from the total
+        ([1, 1, 9, 20], 5, [True, True, True, False]),  # so would two of one
+        ([3, 3, 9, 20], 5, [True, True, False, False]),
+        ([2], 5, [True]),
+        ([], 5, []),
+    ],
+)
+def test_no_hidden_cell_can_be_worked_out(sizes, least, expected):
+    assert hidden(sizes, least).tolist() == expected
+
+
+@pytest.mark.parametrize("least", [0, -1, 2.5, True, "5", None])
+def test_sizes_that_are_none_are_refused(least):
+    with pytest.raises(ValueError, match="min_group_size must be a whole number"):
+        hidden([3], least)
+
+
+def test_group_tables_keep_silent_about_few(model):
+    table = model.group_table(min_group_size=5).set_index("group")
+    assert table.loc[["one", "few"], ["reported", "implied", "conf_low", "conf_high"]].isna().all(axis=None)
+    assert table.loc[["none", "some", "more"], "implied"].notna().all()
+    assert (table["n"] > 0).all()
+
+
+def test_subgroups_keep_silent_about_few(analysis):
+    people, _ = tables()
+    rates = analysis.subgroups(people, "kind", min_group_size=5).set_index("kind")
+    assert rates.loc["only-me", ["estimate", "std_error", "conf_low", "conf_high"]].isna().all()
+    assert rates["estimate"].notna().sum() == 1  # a second one is hidden, else the first would follow
+    assert analysis.subgroups(people, "kind")["estimate"].notna().all()
+
+
+def row_of_group(page, group):
+    """What the table of groups says, without its markup."""
+    table = re.search("Reported and implied share.*?</table>", page.read_text(encoding="utf-8"), re.DOTALL)[0]
+    row = next(row for row in re.findall("<tr.*?</tr>", table, re.DOTALL) if f">{group}<" in row)
+    return re.sub("<[^>]*>", " ", row)
+
+
+def test_reports_keep_silent_about_few(analysis, tmp_path):
+    pytest.importorskip("jinja2")
+    people, _ = tables()
+    write_report(analysis, people, tmp_path / "open.html")
+    write_report(analysis, people, tmp_path / "shut.html", min_group_size=5)
+    assert "1.000" in row_of_group(tmp_path / "open.html", "one")
+    for group in ("one", "few"):
+        assert "." not in row_of_group(tmp_path / "shut.html", group)
+    assert "0.500" in row_of_group(tmp_path / "shut.html", "some")
+    assert "What was noticed" in (tmp_path / "open.html").read_text(encoding="utf-8")
+    assert "What was noticed" not in (tmp_path / "shut.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="nothing may be told"):
+        write_report(analysis, people.head(3), tmp_path / "none.html", min_group_size=5)
+
+
+def test_landmarks_are_averages_of_enough_people(X):
+    points = landmarks(X, 5)
+    assert 1 < len(points) <= 5
+    assert_allclose(landmarks(X, 1), X.mean(axis=0, keepdims=True))
+    assert not (points[:, None] == X).all(axis=2).any()
+    assert len(landmarks(X, 1000)) == len(X) // 5
+    with pytest.raises(ValueError, match="too few"):
+        landmarks(X[:3], 2)
+
+
+def rows_in_file(path, X):
+    """Which rows of X, or single features of theirs, are in the file, as the bytes of numbers."""
+    with zipfile.ZipFile(path) as archive:
+        content = b"".join(archive.read(name) for name in archive.namelist())
+    return [row for row in X if any(value.tobytes() in content for value in row)]
+
+
+def test_an_anonymised_file_holds_no_training_row(nobodys, model, X, tmp_path):
+    model.save(tmp_path / "all.dgz")
+    assert len(rows_in_file(tmp_path / "all.dgz", X)) == len(X)
+    nobodys.save(tmp_path / "m.dgz", anonymise=True)
+    assert rows_in_file(tmp_path / "m.dgz", X) == []
+
+
+def test_an_anonymised_model_predicts_the_same_and_knows_nobody(nobodys, X, tmp_path):
+    nobodys.save(tmp_path / "m.dgz", anonymise=True)
+    loaded = dg.load(tmp_path / "m.dgz")
+    assert_array_equal(loaded.predict_draws(X), nobodys.predict_draws(X))
+    assert not hasattr(loaded, "label_proba_")
+    assert loaded._fitted.label_sums.size == 0
+    assert_array_equal(loaded._data.order, np.arange(len(loaded._data.order)))
+    assert len(loaded.diagnostics_.individuals) == 0
+    assert loaded.diagnostics_.rhat["f"].size == 1
+    assert loaded.group_table()["group"].tolist() == ["none", "some", "more"]
+    full = nobodys.group_table().set_index("group").loc[["none", "some", "more"]]
+    assert_array_equal(loaded.group_table()["implied"], full["implied"])
+    with pytest.raises(ValueError, match="knows no members"):
+        label_proba(loaded, 5)
+    assert hasattr(nobodys, "label_proba_")  # the one in memory is left alone
+
+
+@pytest.mark.parametrize("centers", ["all", 5])
+def test_models_whose_kernels_sit_on_people_are_not_anonymised(X, centers, tmp_path):
+    model = dg.GroupStatsClassifier(**SHORT, centers=centers).fit(X, REPORTS, groups=GROUPS)
+    with pytest.raises(ValueError, match=r"cannot be anonymised.*privacy\.landmarks"):
+        model.save(tmp_path / "m.dgz", anonymise=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_groups_that_are_all_small_cannot_be_anonymised(nobodys, tmp_path):
+    with pytest.raises(ValueError, match="none of its groups has 50"):
+        nobodys.save(tmp_path / "m.dgz", anonymise=True, min_group_size=50)
+
+
+def test_an_anonymised_analysis_forgets_rare_levels_and_encodes_alike(tmp_path):
+    people, results = tables()
+    known = dg.fit_tables(people, results, group="g", share="share", settings=SHORT, landmarks=5)
+    known.save(tmp_path / "m.dgz", anonymise=True)
+    with zipfile.ZipFile(tmp_path / "m.dgz") as archive:
+        assert b"only-me" not in archive.read("disaggregate.json")
+    loaded = dg.load(tmp_path / "m.dgz")
+    pd.testing.assert_frame_equal(loaded.predict(people), known.predict(people))
+    assert loaded.problems == ()
+
+
+def test_the_command_line_says_whom_a_file_holds(tmp_path, capsys):
+    from disaggregate.cli.main import main
+
+    people, results = tables()
+    people.to_csv(tmp_path / "people.csv", index=False)
+    results.to_csv(tmp_path / "results.csv", index=False)
+    command = [
+        "fit",
+        str(tmp_path / "people.csv"),
+        str(tmp_path / "results.csv"),
+        "--group",
+        "g",
+        "--share",
+        "share",
+    ]
+    command += ["--kernel", "rbf", "--draws", "20", "--burn", "20", "--chains", "2", "-o", str(tmp_path / "m.dgz")]
+    assert main(command) == 0
+    assert f"holds the features of {len(people)} people" in capsys.readouterr().out
+    assert main([*command, "--landmarks", "5"]) == 0
+    assert "holds nobody's features" in capsys.readouterr().out
+    asked = ["subgroups", str(tmp_path / "m.dgz"), str(tmp_path / "people.csv"), "--by", "kind", "--json"]
+    assert main([*asked, "--min-group-size", "5"]) == 0
+    assert '"estimate": null' in capsys.readouterr().out
