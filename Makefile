@@ -7,7 +7,7 @@ BROWSER := tests/browser
 BUILT := $(BROWSER)/built
 TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
 
-.PHONY: demo test lint types tests browser docs speed clean
+.PHONY: demo test lint types tests browser docs speed clean fuzz oldest sbom audit
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -49,6 +49,35 @@ speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python benchmarks/mixing.py
 	$(BIN)/python benchmarks/calibration.py
 
+fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and random problems; takes an hour
+	$(BIN)/python -m pip install --quiet 'atheris>=3.0' || echo "no atheris here: random bytes instead"
+	$(BIN)/python -m fuzz.results --runs 100000
+	$(BIN)/python -m fuzz.dgz --runs 100000
+	$(BIN)/python -m fuzz.people --runs 100000
+	$(BIN)/python -m fuzz.random_problems --runs 10000
+
+OLDEST := .venv-oldest/bin
+QUICK := tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py tests/test_privacy.py
+
+oldest:  ## the quick tests with the oldest versions that pyproject.toml allows
+	$(PYTHON) -m venv .venv-oldest
+	$(OLDEST)/python -m pip install --quiet --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
+	  pytest polars hypothesis
+	$(OLDEST)/python -m pytest -q -p no:cacheprovider $(QUICK)
+
+sbom: $(VENV)/.installed-dev  ## what an installation consists of, as CycloneDX, in sbom.json
+	rm -rf .venv-sbom && $(PYTHON) -m venv .venv-sbom && .venv-sbom/bin/python -m pip install --quiet '.[all]'
+	$(BIN)/python -m pip install --quiet 'cyclonedx-bom>=7'
+	$(BIN)/cyclonedx-py environment .venv-sbom --pyproject pyproject.toml --output-file sbom.json
+	@echo "sbom.json"
+
+audit: $(VENV)/.installed-dev  ## known weaknesses of what is installed; it asks the network
+	$(BIN)/python -m pip install --quiet 'pip-audit>=2.7'
+	@$(BIN)/pip-audit --skip-editable --progress-spinner off > audit.txt 2>&1; status=$$?; \
+	  if grep -qiE 'connection|resolve|timed out|network|proxy|ssl|unreachable' audit.txt && ! grep -q 'Fix Versions' audit.txt; \
+	  then echo "pip-audit could not reach its database of weaknesses; nothing was checked. Run it where it can."; \
+	  else cat audit.txt; exit $$status; fi
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "disaggregate needs Python 3.11 or newer; try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
@@ -67,5 +96,6 @@ $(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BUILT) docs/_build $(BROWSER)/node_modules demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-oldest .venv-sbom $(BUILT) docs/_build $(BROWSER)/node_modules
+	rm -rf sbom.json audit.txt demo.png .numba_cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -149,7 +149,7 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
 
 
 def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
-    """Take the individual farthest from the middle with its nearest, again and again, and last those who are left."""
+    """Take whoever is farthest from the middle with the nearest to them, again and again; the rest come last."""
     left = np.arange(len(rows))
     clusters = []
     while len(left) >= 2 * size:

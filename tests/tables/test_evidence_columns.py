@@ -157,3 +157,10 @@ def test_every_problem_is_listed():
 def test_evidence_is_what_a_fit_takes(rng):
     target = dg.group_target(PEOPLE["g"], read(positives=[3, 2], total=[10, 3]))
     assert len(target) == len(PEOPLE)
+
+
+def test_a_population_beyond_all_counts_is_refused_as_a_table_is():
+    people = pd.DataFrame({"g": ["a", "a"], "x": [1.0, 2.0]})
+    results = pd.DataFrame({"g": ["a"], "share": [0.5], "size": [1.7e308]})
+    with pytest.raises(TableError, match="the numbers make no evidence"):
+        read_evidence(people, results, Roles(group="g", share="share", size="size", features=("x",)), sampled=True)

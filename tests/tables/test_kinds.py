@@ -109,3 +109,13 @@ def test_what_is_no_date_is_named(values, got):
 )
 def test_levels(values, expected):
     assert levels_of(values).tolist() == expected
+
+
+def test_lists_beside_whole_numbers_are_refused():
+    with pytest.raises(TableError, match="neither number, category nor date"):
+        kind_of(pd.Series([[], "", 3, 2.5], name="x", dtype=object))
+
+
+def test_whole_numbers_beyond_all_floats_are_refused():
+    with pytest.raises(TableError, match="'x' holds a whole number beyond all floats"):
+        numbers_of(pd.Series([10**400, 1], name="x", dtype=object))

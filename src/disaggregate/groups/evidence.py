@@ -36,8 +36,8 @@ _CERTAIN = 1e12
 # Sharper than any grid of weighted counts.
 _SHARPEST_WEIGHTED = 1e6
 
-# Beyond it a float no longer tells one whole number from the next.
-_LARGEST_COUNT = 2**53
+# Beyond it sums of whole numbers overflow, and there are no such crowds.
+_LARGEST_COUNT = 2**62
 
 
 class Evidence(ABC):
@@ -402,8 +402,7 @@ def _share(kind: str, value: Any) -> float:
 def _whole(kind: str, name: str, value: Any) -> int:
     if _is_number(value) and float(value).is_integer() and 0 <= value <= _LARGEST_COUNT:
         return int(value)
-    expected = "a whole number of 0 or more" if not _is_number(value) or value < _LARGEST_COUNT else "below 2**53"
-    raise ValueError(f"{kind} expects {name} to be {expected}, got {value!r}.")
+    raise ValueError(f"{kind} expects {name} to be a whole number of 0 or more, got {value!r}.")
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

@@ -33,7 +33,10 @@ def pandas_of(frame: Any) -> pd.DataFrame:
 
 
 def require_distinct(names: list, where: str) -> None:
-    """Check that no two columns have the same name."""
+    """Check that no two columns have the same name, also once zero bytes at its end are lost."""
+    zero = [name for name in names if isinstance(name, str) and "\0" in name]
+    if zero:
+        raise TableError(f"{where} has a column whose name holds a zero byte, {zero[0]!r}; rename it.")
     repeated = {name: times for name, times in Counter(names).items() if times > 1}
     if repeated:
         listed = ", ".join(f"{name!r} ({times} times)" for name, times in repeated.items())

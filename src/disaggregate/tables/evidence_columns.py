@@ -49,6 +49,8 @@ EvidenceByGroup = dict[Hashable, Evidence]
 # A bound such as 0.7 of ten people is seven of them, though 0.7 * 10 may be a little more.
 _ROUNDING = 1e-9
 
+_LONGEST = 200  # of what one row's complaint may say
+
 
 def read_evidence(
     people: pd.DataFrame,
@@ -109,6 +111,10 @@ def evidence_and_problems(
             evidence[group] = _evidence(row, sampled, confidence, noise)
         except _Refusal as refusal:
             refused.setdefault(refusal.reason, []).append((group, refusal.detail))
+        except ValueError as error:
+            refused.setdefault("the numbers make no evidence", []).append(
+                (group, f"this: {str(error)[:_LONGEST]}")
+            )
     return evidence, [_problem(reason, cases) for reason, cases in refused.items()]
 
 

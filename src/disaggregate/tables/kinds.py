@@ -39,7 +39,7 @@ def kind_of(column: pd.Series) -> Kind:
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         return "number"
     held = types.infer_dtype(column, skipna=True)
-    if held not in _OBJECTS or (held == "mixed" and not _are_scalars(column)):
+    if held not in _OBJECTS or (held.startswith("mixed") and not _are_scalars(column)):
         raise TableError(
             f"column {column.name!r} holds {_described(column, held)}, which is neither number, category nor "
             "date; turn it into one of these, or ignore it."

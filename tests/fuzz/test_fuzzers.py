@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from fuzz import dgz, people, results
+from fuzz.choices import Choices
+from fuzz.running import Watch, feed_random_bytes
+
+
+@pytest.mark.parametrize("fuzzer", [dgz, people, results])
+def test_readers_keep_their_promise(fuzzer):
+    watch = Watch(fuzzer.make_target())
+    feed_random_bytes(watch, 250, seed=3)
+    assert sum(watch.ends.values()) == 250
+    assert watch.ends["refused"] > 10
+    assert len(watch.ends) == 2  # some get through, else the fuzzer reaches nothing
+
+
+def test_a_reader_that_is_slow_or_fails_is_noticed(monkeypatch):
+    monkeypatch.setattr("fuzz.running.MOST_SECONDS", 0.0)
+    with pytest.raises(AssertionError, match="took"):
+        Watch(lambda data: lambda: str(np.linalg.svd(np.ones((99, 99))))).feed(b"x")
+    with pytest.raises(KeyError):
+        Watch(lambda data: lambda: {}["x"]).feed(b"x")
+    monkeypatch.setattr("fuzz.running.MOST_SECONDS", 9.0)
+    monkeypatch.setattr("fuzz.running.MOST_MEGABYTES", 1)
+    with pytest.raises(AssertionError, match="memory"):
+        Watch(lambda data: lambda: "read").feed(b"x")
+
+
+def test_bytes_that_are_used_up_choose_the_first():
+    choices = Choices(b"\x05")
+    assert choices.below(10) == 5
+    assert choices.one_of("abc") == "a"
+    assert not choices.flip()
