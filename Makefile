@@ -62,7 +62,7 @@ QUICK := tests/groups tests/tables tests/saving tests/basis tests/posterior test
 oldest:  ## the quick tests with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-oldest
 	$(OLDEST)/python -m pip install --quiet --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
-	  pytest polars hypothesis
+	  pytest polars hypothesis xarray
 	$(OLDEST)/python -m pytest -q -p no:cacheprovider $(QUICK)
 
 sbom: $(VENV)/.installed-dev  ## what an installation consists of, as CycloneDX, in sbom.json

@@ -183,3 +183,9 @@ def test_what_cannot_be_encoded(features, message):
 
 def test_no_rows(people, encoder):
     assert encoder.transform(people[:0]).shape == (0, 11)
+
+
+def test_numbers_whose_median_no_float_can_hold_are_refused_by_name():
+    people = pd.DataFrame({"x": [1.7e308, 1.7e308, None]})
+    with pytest.raises(TableError, match="'x' holds numbers up to 1.7e"):
+        make_encoder(people, ["x"])

@@ -151,7 +151,7 @@ def _read_document(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int
     return whole
 
 
-def _parsed(path: Path, text: bytes) -> Any:
+def _parsed(path: Path, text: bytes | bytearray) -> Any:
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is no JSON")
 

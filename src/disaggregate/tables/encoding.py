@@ -27,6 +27,9 @@ from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import Kind, kind_of, levels_of
 from disaggregate.tables.words import nearest, plural, some
 
+# The squares of larger numbers, and sums of two, may be beyond all floats.
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True)
 class Encoder:
@@ -154,7 +157,11 @@ def _require_features(table: pd.DataFrame, features: Sequence[str]) -> None:
 def _prepared(column: pd.Series, kind: Kind) -> pd.Series:
     if kind == "category":
         return pd.Series(levels_of(column), dtype=object)
-    return pd.Series(numeric_values(column, is_date=kind == "date"))
+    values = numeric_values(column, is_date=kind == "date")
+    largest = np.abs(values).max(initial=0.0, where=~np.isnan(values))
+    if largest > _LARGEST:
+        raise TableError(f"column {column.name!r} holds numbers up to {largest:g}, too large to scale; divide it.")
+    return pd.Series(values)
 
 
 def _encoded_columns(
