@@ -59,7 +59,8 @@ def make_target() -> Target:
         try:
             data = group_rows(people["g"].to_list(), evidence)
         except ValueError as error:  # noise so small that no count agrees with the report
-            assert str(error).startswith("group '"), error
+            if not str(error).startswith("group '"):
+                raise
             return "refused"
         assert not np.isnan(data.log_likelihood).any()
         assert np.isfinite(np.maximum.reduceat(data.log_likelihood, data.offsets[:-1] + np.arange(3))).all()

@@ -33,10 +33,13 @@ class Watch:
     target : callable
         Takes bytes and makes a file of them; what it returns reads that, and raises where a reader does not keep
         its promise.
+    most_megabytes : float, default=500
+        Most memory that the process may take, which has this fuzzer alone to itself.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, most_megabytes: float = MOST_MEGABYTES) -> None:
         self.target = target
+        self.most_megabytes = most_megabytes
         self.ends: Counter[str] = Counter()
         self.slowest = 0.0
 
@@ -49,7 +52,7 @@ class Watch:
         self.slowest = max(self.slowest, seconds)
         if seconds > MOST_SECONDS:
             raise AssertionError(f"an input of {len(data)} bytes took {seconds:.1f} s")
-        if megabytes() > MOST_MEGABYTES:
+        if megabytes() > self.most_megabytes:
             raise AssertionError(f"an input of {len(data)} bytes took the memory to {megabytes():.0f} MB")
 
     def story(self) -> str:
