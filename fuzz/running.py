@@ -71,8 +71,10 @@ def megabytes() -> float:
 def feed_random_bytes(watch: Watch, runs: int, seed: int, longest: int = 400) -> None:
     """Feed bytes of any length, without looking for anything."""
     rng = np.random.default_rng(seed)
-    for _ in range(runs):
+    for number in range(1, runs + 1):
         watch.feed(rng.bytes(int(rng.integers(longest + 1))))
+        if number % _TELL_EVERY == 0:
+            print(watch.story(), flush=True)
 
 
 def main(name: str, make_target: Callable[[], Target], readers: list[str]) -> None:
