@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -171,10 +172,9 @@ def _of_members(classifier: Any) -> NDArray[np.float64]:
 def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
     """Tell which reports leave one count only, none or all."""
     settled = []
-    for place, n in enumerate(data.sizes):
-        start = data.offsets[place] + place
-        possible = np.flatnonzero(np.isfinite(data.log_likelihood[start : start + n + 1]))
-        settled.append(len(possible) == 1 and possible[0] in (0, n))
+    for start, stop in pairwise(data.starts):
+        possible = np.flatnonzero(np.isfinite(data.log_likelihood[start:stop]))
+        settled.append(len(possible) == 1 and possible[0] in (0, stop - start - 1))
     return np.array(settled, dtype=bool)
 
 

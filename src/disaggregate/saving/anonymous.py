@@ -64,16 +64,24 @@ def without_rare_levels(tables: dict[str, Any]) -> dict[str, Any]:
 
 def _large_groups(data: GroupedData, tallies: np.ndarray, kept: np.ndarray) -> tuple[GroupedData, np.ndarray]:
     sizes = data.sizes[kept]
-    entries = np.repeat(kept, data.sizes + 1)
+    entries = np.repeat(kept, data.totals + 1)
     groups = replace(
         data,
         names=tuple(name for name, keep in zip(data.names, kept, strict=True) if keep),
         evidence=tuple(known for known, keep in zip(data.evidence, kept, strict=True) if keep),
         offsets=np.concatenate([[0], np.cumsum(sizes)]),
         order=np.arange(sizes.sum()),
+        units=_nobodys_units(sizes, data.totals[kept]),
         log_likelihood=data.log_likelihood[entries],
     )
     return groups, tallies[entries]
+
+
+def _nobodys_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Keep the groups' totals, and nobody's own survey weight."""
+    units = np.ones(sizes.sum(), dtype=np.int64)
+    units[np.cumsum(sizes) - sizes] += totals - sizes
+    return units
 
 
 def _nobodys(fitted: Fitted, tallies: np.ndarray) -> Fitted:

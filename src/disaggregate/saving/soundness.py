@@ -28,6 +28,9 @@ from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.schema import KINDS
 
+# Beyond it sums of units could overflow.
+_MOST_UNITS = 2**31
+
 
 def require_sound_model(model: Any) -> None:
     """Raise ArchiveError, saying which part is wrong, unless the model can do all that a fitted one can.
@@ -114,7 +117,10 @@ def _require_groups(data: GroupedData) -> None:
     n_rows = int(data.offsets[-1])
     _require(_is_array(data.order, 1, "iu") and len(data.order) == n_rows, "the order of its rows is wrong")
     _require(bool((np.sort(data.order) == np.arange(n_rows)).all()), "the order of its rows is wrong")
-    sound = _is_array(data.log_likelihood, 1, "f") and len(data.log_likelihood) == n_rows + len(data.names)
+    sound = _is_array(data.units, 1, "iu") and len(data.units) == n_rows
+    _require(sound and bool(((data.units >= 1) & (data.units < _MOST_UNITS)).all()), "its weights are wrong")
+    _require(_is_finite(data.rounding_error), "its rounding error is no number")
+    sound = _is_array(data.log_likelihood, 1, "f") and len(data.log_likelihood) == data.starts[-1]
     _require(sound and not np.isnan(data.log_likelihood).any(), "the likelihood of its reports is wrong")
     _require(all(map(_has_share, data.evidence, data.sizes)), "its reports are wrong")
 
@@ -123,13 +129,16 @@ def _require_tallies(model: Any, fitted: Fitted, data: GroupedData) -> None:
     n_rows, tallies = int(data.offsets[-1]), fitted.count_tallies
     sound = _is_array(tallies, 1, "iuf") and len(tallies) == len(data.log_likelihood)
     sound = sound and bool(np.isfinite(tallies).all() and (tallies >= 0).all())
-    starts = data.offsets[:-1] + np.arange(len(data.names))
-    _require(sound and bool((np.add.reduceat(tallies, starts) > 0).all()), "the counts of its groups are wrong")
+    _require(
+        sound and bool((np.add.reduceat(tallies, data.starts[:-1]) > 0).all()),
+        "the counts of its groups are wrong",
+    )
     sums, known = fitted.label_sums, getattr(model, "label_proba_", None)
     _require(_is_finite_array(sums, 2) or _is_array(sums, 2, "iu"), "its labels are wrong")
     if known is not None:
         _require(_is_finite_array(known, 1) and len(known) == n_rows, "label_proba_ is wrong")
         _require(bool(((known >= 0.0) & (known <= 1.0)).all()), "label_proba_ must be probabilities")
+    _require(isinstance(fitted.stopped_early, str), "it does not say whether it was stopped early")
     _require(fitted.ladder is None or _is_ladder(fitted.ladder), "its ladder is wrong")
     _require(_are_scores(fitted.kernels), "its comparison of kernels is wrong")
 
@@ -143,6 +152,7 @@ def _require_diagnostics(told: Any) -> None:
     _require(_is_number(told.worst_rhat) and _is_number(told.fewest_effective), "its diagnostics are wrong")
     _require(told.ladder is None or _is_ladder(told.ladder), "the ladder of its diagnostics is wrong")
     _require(_are_scores(told.kernels), "the kernels of its diagnostics are wrong")
+    _require(_is_finite(told.rounding_error), "its rounding error is no number")
 
 
 def _is_ladder(ladder: Any) -> bool:
