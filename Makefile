@@ -55,6 +55,7 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.dgz --runs 100000
 	$(BIN)/python -m fuzz.people --runs 100000
 	$(BIN)/python -m fuzz.random_problems --runs 10000
+	$(BIN)/python -m fuzz.kills --runs 200
 
 OLDEST := .venv-oldest/bin
 QUICK := tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py tests/test_privacy.py
