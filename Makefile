@@ -47,7 +47,7 @@ docs: $(VENV)/.installed-docs  ## the documentation as a site, in docs/_build
 speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/mixing.py
-	$(BIN)/python benchmarks/calibration.py
+	$(BIN)/python -m benchmarks.calibration
 
 fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and random problems; takes an hour
 	$(BIN)/python -m pip install --quiet 'atheris>=3.0' || echo "no atheris here: random bytes instead"
