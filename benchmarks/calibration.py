@@ -231,8 +231,8 @@ def report(rows: pd.DataFrame) -> str:
         "# Calibration",
         "",
         "Made by `python -m benchmarks.calibration`: data sets drawn from the prior, groups of 8 (20 in the row "
-        "of larger groups); share of individuals whose true probability lies in its interval, ± standard error over "
-        "data sets; and the p-value of a chi-squared test that the truth of one individual a data set ranks "
+        "of larger groups); share of individuals whose true probability lies in its interval, ± standard error "
+        "over data sets; and the p-value of a chi-squared test that the truth of one individual a data set ranks "
         "uniformly among its draws.",
         "",
         "| case | data sets | 50 % interval | 90 % interval | uniform ranks |",
