@@ -26,6 +26,7 @@ from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
+from disaggregate.posterior.predictive import check_reports
 from disaggregate.privacy import SHARES, withhold
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.model import Prior
@@ -223,7 +224,13 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.label_proba_ = fitted.label_sums.mean(axis=0) / self.posterior_.shape[1]
         self._fitted, self._data = fitted, data
         self.diagnostics_ = diagnose(
-            self.posterior_, features, fitted.ladder, fitted.kernels, data.rounding_error, fitted.stopped_early
+            self.posterior_,
+            features,
+            fitted.ladder,
+            fitted.kernels,
+            data.rounding_error,
+            fitted.stopped_early,
+            check_reports(self.posterior_, features, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)

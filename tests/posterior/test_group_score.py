@@ -50,12 +50,12 @@ def test_scores_are_the_average_likelihood_over_labels_and_draws(seed):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 4, 9])
-def test_runs_of_groups_do_not_show(seed, rows_at_once, monkeypatch):
+def testruns_of_groups_do_not_show(seed, rows_at_once, monkeypatch):
     posterior = random_posterior(seed, n_chains=2, n_draws=20)
     data = group_rows(IDS, EVIDENCE)
     whole = group_log_scores(posterior, X, data)
     monkeypatch.setattr(group_score, "_VALUES_AT_ONCE", rows_at_once * 40)
-    assert len(group_score._runs_of_groups(data.sizes, rows_at_once)) > 2
+    assert len(group_score.runs_of_groups(data.sizes, rows_at_once)) > 2
     assert_allclose(group_log_scores(posterior, X, data), whole, rtol=1e-12, atol=1e-14)
 
 
@@ -75,5 +75,5 @@ def test_evidence_that_the_draws_hardly_allow_is_finite(weight):
 
 
 def test_runs_hold_all_groups_in_order():
-    runs = group_score._runs_of_groups(np.array([3, 1, 1, 9, 2, 2]), 4)
+    runs = group_score.runs_of_groups(np.array([3, 1, 1, 9, 2, 2]), 4)
     assert runs == [(0, 2), (2, 3), (3, 4), (4, 6)]

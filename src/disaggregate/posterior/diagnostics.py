@@ -11,6 +11,7 @@ import numpy as np
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.predictive import PredictiveCheck
 from disaggregate.tables.frames import as_table
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Diagnostics:
         The same in words, with advice.
     rounding_error : float
         By how much the rounding of survey weights to whole units can move a group's share at most.
+    reports : PredictiveCheck or None
+        Whether the groups' reports look like those that the model would produce.
     """
 
     rhat: dict[str, np.ndarray]
@@ -66,6 +69,7 @@ class Diagnostics:
     converged: bool
     verdict: str
     rounding_error: float = 0.0
+    reports: PredictiveCheck | None = None
 
     def summary(self) -> DataFrame:
         """Tabulate the worst value of each quantity: ``quantity, rhat, ess_bulk, ess_tail``."""
@@ -101,6 +105,7 @@ def diagnose(
     kernels: Sequence[KernelScore] = (),
     rounding_error: float = 0.0,
     stopped_early: str = "",
+    reports: PredictiveCheck | None = None,
 ) -> Diagnostics:
     """Judge the draws of delta2, of the number of active kernels and of f at the individuals.
 
@@ -118,6 +123,8 @@ def diagnose(
         Of survey weights; see :class:`Diagnostics`.
     stopped_early : str, default=""
         What is missing when the fit was interrupted.
+    reports : PredictiveCheck, optional
+        Whether the groups' reports look like those that the model would produce.
     """
     n_checked = min(len(X), _MOST_INDIVIDUALS)
     individuals = np.unique(np.linspace(0, len(X) - 1, n_checked).astype(int))
@@ -140,6 +147,8 @@ def diagnose(
         )
     if ladder is not None:
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
+    if reports is not None and reports.is_surprising:
+        verdict += _judge_reports(reports)
     verdict = f"{stopped_early} {verdict}".lstrip()
     return Diagnostics(
         rhat,
@@ -153,6 +162,7 @@ def diagnose(
         converged,
         verdict,
         rounding_error,
+        reports,
     )
 
 
@@ -179,6 +189,17 @@ def _judge_gain(ladder: LadderReport) -> str:
         f" The reports say little beyond the base rate: the odds are {doubt}. Individual probabilities stay near "
         "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "
         "would tell more."
+    )
+
+
+def _judge_reports(reports: PredictiveCheck) -> str:
+    worst = int(np.argmax(np.abs(reports.surprise)))
+    side = "above" if reports.surprise[worst] > 0.0 else "below"
+    return (
+        f" The model explains the reports badly (p = {reports.p_value:.2g}; group {reports.groups[worst]!r} lies "
+        f"{abs(reports.surprise[worst]):.1f} standard deviations {side} what its members' features tell): "
+        "groups differ in more than these features, or the reports are less exact than was claimed. Intervals are "
+        "then too narrow: add features that tell the groups apart, or lower the confidence."
     )
 
 

@@ -35,7 +35,7 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
     evidence, peaks = make_evidence(data), log_peaks(data)
     n_draws = posterior.delta2.size
     scores = np.empty(len(data.names))
-    for first, last in _runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
+    for first, last in runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
         rows = slice(data.offsets[first], data.offsets[last])
         counts = slice(evidence.starts[first], evidence.starts[last])
         fitted = np.clip(posterior.scores(X[data.order[rows]]), -_FARTHEST, _FARTHEST)
@@ -52,7 +52,7 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
     return scores
 
 
-def _runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:
+def runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:
     """Cut the groups into runs of at most so many rows (or one group)."""
     runs, first, rows = [], 0, 0
     for group, n in enumerate(sizes.tolist()):

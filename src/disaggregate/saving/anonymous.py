@@ -93,4 +93,5 @@ def _summed_up(told: Diagnostics) -> Diagnostics:
     rhat = {name: np.max(values, keepdims=True) for name, values in told.rhat.items()}
     bulk = {name: np.min(values, keepdims=True) for name, values in told.ess_bulk.items()}
     tail = {name: np.min(values, keepdims=True) for name, values in told.ess_tail.items()}
-    return replace(told, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=np.empty(0, dtype=np.int64))
+    nobody = np.empty(0, dtype=np.int64)
+    return replace(told, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=nobody, reports=None)

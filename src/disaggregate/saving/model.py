@@ -22,6 +22,7 @@ from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.predictive import PredictiveCheck
 from disaggregate.saving.anonymous import without_individuals, without_rare_levels
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.soundness import require_sound_model, require_sound_tables
@@ -35,7 +36,7 @@ CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(Basis, Diagnostics, Fitted, GroupedData, Kernel, KernelDraws, KernelScore, LadderReport, LogEvidence),
-        *(Posterior, Problem, Roles, *_KINDS_OF_EVIDENCE),
+        *(Posterior, PredictiveCheck, Problem, Roles, *_KINDS_OF_EVIDENCE),
     )
 }
 _FITTED = ("classes_", "n_features_in_", "feature_names_in_", "label_proba_", "diagnostics_", "_fitted", "_data")

@@ -21,6 +21,7 @@ from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.predictive import PredictiveCheck
 from disaggregate.saving.archive import ArchiveError
 from disaggregate.settings import check_settings
 from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn, NumberColumn
@@ -153,6 +154,12 @@ def _require_diagnostics(told: Any) -> None:
     _require(told.ladder is None or _is_ladder(told.ladder), "the ladder of its diagnostics is wrong")
     _require(_are_scores(told.kernels), "the kernels of its diagnostics are wrong")
     _require(_is_finite(told.rounding_error), "its rounding error is no number")
+    _require(told.reports is None or _is_check(told.reports), "the check of its reports is wrong")
+
+
+def _is_check(check: Any) -> bool:
+    sound = isinstance(check, PredictiveCheck) and _is_number(check.p_value) and isinstance(check.groups, tuple)
+    return sound and _is_array(check.surprise, 1, "f") and len(check.surprise) == len(check.groups)
 
 
 def _is_ladder(ladder: Any) -> bool:
