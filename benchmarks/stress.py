@@ -1,0 +1,119 @@
+"""What happens to intervals when the model is wrong, and whether the diagnostics notice.
+
+Data are drawn as for the calibration, and then something is done that the model does not know of. For each kind of
+harm: how often 50 % and 90 % intervals of the individuals' probabilities hold the truth, and in how many fits the check of
+the reports (``diagnostics_.reports``) raises the alarm. Run
+
+    python -m benchmarks.stress [--data-sets 100]
+
+It writes ``benchmarks/results/stress.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.progress import track
+from scipy.special import ndtr
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.calibration import GAMMA, LEVELS, SHORT, dense_scores
+from disaggregate import GroupStatsClassifier
+
+RESULTS = Path(__file__).parent / "results" / "stress.md"
+N_GROUPS, SIZE = 20, 10
+CLAIMED = 1000.0
+GROUP_OF = np.repeat(np.arange(N_GROUPS), SIZE)
+
+
+def as_claimed(share: np.ndarray, rng: np.random.Generator, confidence: float = CLAIMED) -> np.ndarray:
+    """Report shares with the noise of a confidence."""
+    return rng.beta(confidence * share + 1.0, confidence * (1.0 - share) + 1.0)
+
+
+def some_misreported(share: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Report one group in five with 0.3 too much or too little."""
+    wrong = rng.permutation(N_GROUPS)[: N_GROUPS // 5]
+    shifted = share.copy()
+    shifted[wrong] = np.clip(shifted[wrong] + rng.choice([-0.3, 0.3], len(wrong)), 0.0, 1.0)
+    return as_claimed(shifted, rng)
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What is done to the data.
+
+    Attributes
+    ----------
+    told : str
+        The same in words.
+    between : float
+        Standard deviation of what is added to f of all members of a group.
+    report : callable
+        From true shares to reports.
+    """
+
+    told: str
+    between: float = 0.0
+    report: Callable[[np.ndarray, np.random.Generator], np.ndarray] = as_claimed
+
+
+HARMS = (
+    Harm("nothing: the model is right"),
+    Harm("one report in five is off by 0.3", report=some_misreported),
+    Harm("reports have a confidence of 30, 1,000 is claimed", report=lambda s, rng: as_claimed(s, rng, 30.0)),
+    Harm("groups differ in more than features, a little (0.3 on the probit scale)", between=0.3),
+    Harm("groups differ in more than features, a lot (1.0 on the probit scale)", between=1.0),
+)
+
+
+def fit_one(seed: int, harm: Harm) -> dict[str, float]:
+    """Simulate, harm, fit and judge one data set."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N_GROUPS * SIZE, 2))
+    shift = harm.between * rng.standard_normal(N_GROUPS)
+    probability = ndtr(dense_scores(rng, X, "rbf") + shift[GROUP_OF])
+    labels = rng.random(len(X)) < probability
+    reports = harm.report(labels.reshape(N_GROUPS, SIZE).mean(axis=1), rng)
+    model = GroupStatsClassifier(kernel="rbf", gamma=GAMMA, confidence=CLAIMED, random_state=seed, **SHORT)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, dict(enumerate(reports)), groups=GROUP_OF)
+    found = {"alarm": float(model.diagnostics_.reports.is_surprising)}
+    for level in LEVELS:
+        low, high = model.predict_interval(X, level=level).T
+        found[f"{level:.0%}"] = float(np.mean((low <= probability) & (probability <= high)))
+    return found
+
+
+def main() -> None:
+    """Run all kinds of harm and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data-sets", type=int, default=100, help="data sets a row (default: 100)")
+    n_sets = parser.parse_args().data_sets
+    lines = [
+        "# When the model is wrong",
+        "",
+        f"Made by `python -m benchmarks.stress`: {n_sets} data sets a row, {N_GROUPS} groups of {SIZE}, Gaussian "
+        "kernel; share of individuals whose true probability lies in its interval, ± standard error over data sets; "
+        "and the share of fits whose verdict says that the model explains the reports badly.",
+        "",
+        "| what is wrong | 50 % interval | 90 % interval | alarm |",
+        "| --- | --- | --- | --- |",
+    ]
+    for harm in HARMS:
+        rows = pd.DataFrame([fit_one(seed, harm) for seed in track(range(n_sets), description=harm.told[:40])])
+        cells = [f"{rows[f'{level:.0%}'].mean():.1%} ± {rows[f'{level:.0%}'].sem():.1%}" for level in LEVELS]
+        lines.append(f"| {harm.told} | {cells[0]} | {cells[1]} | {rows['alarm'].mean():.0%} |")
+        print(lines[-1], flush=True)
+    RESULTS.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
