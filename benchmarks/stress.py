@@ -1,8 +1,8 @@
 """What happens to intervals when the model is wrong, and whether the diagnostics notice.
 
 Data are drawn as for the calibration, and then something is done that the model does not know of. For each kind of
-harm: how often 50 % and 90 % intervals of the individuals' probabilities hold the truth, and in how many fits the check of
-the reports (``diagnostics_.reports``) raises the alarm. Run
+harm: how often 50 % and 90 % intervals of the individuals' probabilities hold the truth, and in how many fits the
+check of the reports (``diagnostics_.reports``) raises the alarm. Run
 
     python -m benchmarks.stress [--data-sets 100]
 
@@ -101,8 +101,8 @@ def main() -> None:
         "# When the model is wrong",
         "",
         f"Made by `python -m benchmarks.stress`: {n_sets} data sets a row, {N_GROUPS} groups of {SIZE}, Gaussian "
-        "kernel; share of individuals whose true probability lies in its interval, ± standard error over data sets; "
-        "and the share of fits whose verdict says that the model explains the reports badly.",
+        "kernel; share of individuals whose true probability lies in its interval, ± standard error over data "
+        "sets; and the share of fits whose verdict says that the model explains the reports badly.",
         "",
         "| what is wrong | 50 % interval | 90 % interval | alarm |",
         "| --- | --- | --- | --- |",
