@@ -88,6 +88,11 @@ def test_effects_of_named_features(analysis, tables):
     assert (table["estimate"] > 0).all()
     with pytest.raises(TableError, match="'height' is no feature"):
         analysis.effects(people, "height")
+    steps = analysis.effects(people, {"age": 10, "place": "town"})
+    assert steps["contrast"].tolist() == ["+10", "land - town"]
+    assert steps["estimate"][0] > 5 * table["estimate"][0]
+    with pytest.raises(TableError, match="no column 'w'"):
+        analysis.effects(people.drop(columns="w"))
 
 
 def test_what_groups_can_tell(analysis, tables):

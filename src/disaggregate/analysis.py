@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +26,7 @@ from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import read_table, schema_of
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
-from disaggregate.tables.people import require_columns
+from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.roles import Roles, resolve_roles
 
 
@@ -123,7 +123,11 @@ class Analysis:
         return withhold(rates, min_group_size)
 
     def effects(
-        self, people: Any, features: str | Sequence[str] | None = None, *, level: float = 0.9
+        self,
+        people: Any,
+        features: str | Sequence[str] | Mapping[str, Any] | None = None,
+        *,
+        level: float = 0.9,
     ) -> pd.DataFrame:
         """Compare predictions when a feature is changed for everybody; with what the groups tell of it.
 
@@ -131,8 +135,10 @@ class Analysis:
         ----------
         people : path or dataframe
             Over whom to average.
-        features : str or sequence of str, optional
-            Features of the fit; all of them by default.
+        features : str, sequence of str, or mapping, optional
+            Features of the fit; by default all that hold anything to compare. A mapping says how far a number or
+            date is raised, and with what a category is compared, such as ``{"income": 1000, "born": "year",
+            "educ": "primary"}``; see :func:`disaggregate.posterior.effects.avg_comparisons`.
         level : float, default=0.9
             Probability of the credible intervals.
 
@@ -142,18 +148,18 @@ class Analysis:
             Columns ``term, contrast, estimate, std_error, conf_low, conf_high``.
         """
         table = self.read(people)
-        names = [features] if isinstance(features, str) else list(features or self.encoder.features)
-        unknown = [name for name in names if name not in self.encoder.features]
+        unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]
         if unknown:
             raise TableError(
                 f"{unknown[0]!r} is no feature of the fit; those are {', '.join(self.encoder.features)}."
             )
-        weight = None if self.roles.weight is None else table[self.roles.weight].to_numpy(dtype=float)
+        weight = self.roles.weight
+        require_columns(table, [*self.encoder.features, *([weight] if weight else [])])
         return avg_comparisons(
             self.predict_draws,
             table[self.encoder.features],
-            dict.fromkeys(names),
-            weights=weight,
+            features or None,
+            weights=table[weight].to_numpy(dtype=float) if weight else None,
             level=level,
         )
 

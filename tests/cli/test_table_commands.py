@@ -106,6 +106,17 @@ def test_effects_say_what_groups_can_tell(folder, capsys):
     assert "What the groups can tell" in printed
 
 
+def test_effects_take_steps(folder, capsys):
+    effects = ["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--json"]
+    assert main([*effects, "--step", "age=sd", "--step", "place=town", "--feature", "sex"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["contrast"] for row in rows] == ["m - f", "+1 sd", "land - town"]
+    assert main([*effects, "--step", "age=2.5"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["contrast"] == "+2.5"
+    assert "expected COLUMN=STEP" in complaint([*effects, "--step", "age"], capsys)
+    assert "number other than 0" in complaint([*effects, "--step", "age=year"], capsys)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -68,7 +68,16 @@ def test_a_reference_may_be_given(ax, table):
 def test_small_numbers_are_not_rounded_away(ax):
     tiny = {"estimate": [2e-6], "conf_low": [-1e-9], "conf_high": [5e-6]}
     subgroup_forest(pd.DataFrame({"term": ["income"], "contrast": ["dY/dX"], **tiny}), ax=ax)
-    assert ax.texts[0].get_text() == "0.0000020  [0.0000000, 0.0000050]"
+    assert ax.texts[0].get_text() == "0.0000020  [-0.000000001, 0.0000050]"
+
+
+def test_each_row_has_the_digits_that_it_is_worth(ax):
+    mixed = {"estimate": [0.1, 3e-7], "conf_low": [0.0, 1e-7], "conf_high": [0.3, 5e-7]}
+    subgroup_forest(pd.DataFrame({"term": ["sex", "income"], "contrast": ["f - m", "+1"], **mixed}), ax=ax)
+    assert [text.get_text() for text in ax.texts] == [
+        "0.10  [0.00, 0.30]",
+        "0.0000003  [0.0000001, 0.0000005]",
+    ]
 
 
 def test_a_row_without_an_estimate_stays_empty(ax, table):

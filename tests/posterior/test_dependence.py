@@ -57,3 +57,16 @@ def test_bad_input_is_explained():
         predictions(additive, PEOPLE, {"x": 3.0})
     with pytest.raises(ValueError, match="column 'estimate' would be called as a result"):
         predictions(additive, PEOPLE.rename(columns={"x": "estimate"}), "estimate")
+
+
+def test_dates_make_a_grid_of_dates():
+    def predict(table):
+        return np.tile((table["born"] - pd.Timestamp("2000-01-01")).dt.days.to_numpy() / 1000.0, (2, 1))
+
+    people = pd.DataFrame({"born": pd.date_range("2000-01-01", periods=101)})
+    table = predictions(predict, people, "born")
+    assert len(table) == 21
+    assert table["born"].iloc[[0, -1]].tolist() == [pd.Timestamp("2000-01-06"), pd.Timestamp("2000-04-05")]
+    chosen = predictions(predict, people, {"born": ["2000-02-01", "2000-03-01"]})
+    assert chosen["born"].tolist() == [pd.Timestamp("2000-02-01"), pd.Timestamp("2000-03-01")]
+    assert_allclose(chosen["estimate"], [0.031, 0.060])

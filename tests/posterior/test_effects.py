@@ -116,3 +116,78 @@ def test_bad_input_is_explained(people):
         avg_comparisons(by_category, people, {"sex": "other"})
     with pytest.raises(ValueError, match="nothing to compare"):
         avg_comparisons(probit(A, B), people, [])
+
+
+def born(people):
+    """Make a predictor that counts days, as the encoder does: one draw rises by 0.001 a day, the other falls."""
+    days = (pd.to_datetime(pd.Series(list(people["born"]))) - pd.Timestamp("2000-01-01")) / pd.Timedelta(days=1)
+    days = days.fillna(0.0).to_numpy()
+    return np.stack([0.5 + 0.0001 * days, 0.5 - 0.0002 * days])
+
+
+@pytest.mark.parametrize(
+    ("span", "option", "label", "days"),
+    [
+        (2000, None, "+1 year", 365.25),
+        (200, None, "+1 month", 365.25 / 12.0),
+        (20, None, "+1 day", 1.0),
+        (2000, "month", "+1 month", 365.25 / 12.0),
+        (2000, -30, "-30 days", -30.0),
+    ],
+)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_dates_move_on_by_a_step_that_is_said(frame, span, option, label, days):
+    moments = pd.Timestamp("2000-01-01") + pd.to_timedelta(np.linspace(0, span, 30).round(), unit="D")
+    people = frame({"born": list(moments.to_pydatetime())})
+    table = avg_comparisons(born, people, {"born": option})
+    assert table["contrast"].tolist() == [label]
+    assert_allclose(table["estimate"], -0.00005 * days)
+    assert_allclose(table["std_error"], abs(0.00015 * days))
+
+
+def test_dates_without_a_time_of_day_and_their_slope():
+    people = pd.DataFrame({"born": [pd.Timestamp("2000-01-01").date(), pd.Timestamp("2003-05-01").date(), None]})
+    assert avg_comparisons(born, people)["contrast"].tolist() == ["+1 year"]
+    assert_allclose(avg_slopes(born, people, "born")["estimate"], -0.00005)
+    spread = np.std([0.0, 1216.0])
+    assert_allclose(avg_comparisons(born, people, {"born": "sd"})["estimate"], -0.00005 * spread)
+
+
+def test_who_has_no_value_does_not_count_in_an_effect(people):
+    gaps = people.assign(x=people["x"].mask(people.index % 3 == 0))
+    filled = probit(A, B)
+    predict = lambda table: filled(table.fillna({"x": 3.0}))  # noqa: E731
+    known = avg_comparisons(predict, gaps.dropna(), "x")
+    assert_allclose(avg_comparisons(predict, gaps, "x")["estimate"], known["estimate"])
+    assert_allclose(
+        avg_slopes(predict, gaps, "x")["estimate"], avg_slopes(predict, gaps.dropna(), "x")["estimate"]
+    )
+
+
+def test_columns_without_values_are_left_out_unless_asked_for(people):
+    empty = people[["x"]].assign(number=np.nan, word=pd.Series([None] * 90, dtype=object), when=pd.NaT)
+    assert avg_comparisons(probit(A, B), empty)["term"].tolist() == ["x"]
+    for name in ("number", "word", "when"):
+        with pytest.raises(ValueError, match=f"column '{name}' holds no values"):
+            avg_comparisons(probit(A, B), empty, name)
+
+
+@pytest.mark.parametrize("values", [[0, 1, 1], [0.0, 1.0, np.nan], [False, True, None]])
+def test_yes_and_no_are_compared_in_whatever_way_they_are_written(values):
+    people = pd.DataFrame({"yes": values})
+    predict = lambda table: 0.2 + 0.5 * (table["yes"].to_numpy(dtype=float, na_value=0.0) == 1.0)[None, :]  # noqa: E731
+    table = avg_comparisons(predict, people)
+    assert table["contrast"].tolist() in (["1 - 0"], ["True - False"])
+    assert_allclose(table["estimate"], 0.5)
+    if isinstance(values[0], bool):
+        assert avg_comparisons(predict, people, {"yes": "True"})["contrast"].tolist() == ["False - True"]
+    else:
+        assert avg_comparisons(predict, people, {"yes": 2})["contrast"].tolist() == ["+2"]
+
+
+def test_bad_steps_of_dates_are_explained():
+    people = pd.DataFrame({"born": pd.to_datetime(["2000-01-01", "2001-01-01"])})
+    with pytest.raises(ValueError, match=r"the step of the date 'born' must be one of 'year', .*; got 'week'"):
+        avg_comparisons(born, people, {"born": "week"})
+    with pytest.raises(ValueError, match="number of days other than 0; got 0"):
+        avg_comparisons(born, people, {"born": 0})

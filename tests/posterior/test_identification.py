@@ -122,3 +122,9 @@ def test_sensitivity_explains_bad_input():
         sensitivity(dict, len, {})
     with pytest.raises(ValueError, match="got a table of 2 rows"):
         sensitivity(dict, lambda fitted: pd.DataFrame({"estimate": [1, 2]}), {"other": {}})
+
+
+def test_dates_are_judged_by_their_days():
+    dates = pd.to_datetime(["2000-01-01", "2000-01-03", "2000-01-05", "2000-01-07", None])
+    table = between_group_share(pd.DataFrame({"born": dates}), list("aabbc"))
+    assert_allclose(table["between"], 16 / 20)

@@ -248,16 +248,16 @@ def test_missing_jinja_is_explained(analysis, tables, tmp_path, monkeypatch):
     assert "pip install 'disaggregate[report]'" in MISSING_JINJA
 
 
-def test_dates_and_long_categories_are_left_out(tmp_path):
+def test_dates_are_told_by_their_step_and_long_categories_left_out(tmp_path):
     people, results, _ = make_tables()
     people = people.assign(
-        born=pd.Timestamp("1970-01-01") + pd.to_timedelta(people.index % 9, unit="D"),
+        born=pd.Timestamp("1970-01-01") + pd.to_timedelta(people.index % 90, unit="D"),
         street=[f"s{row % 40:02d}" for row in people.index],
     ).drop(columns=["w", "sex"])
     analysis = dg.fit_tables(people, results, group="district", positives="yes", total="all", settings=SETTINGS)
     page = Page(written(analysis, people, tmp_path / "r.html"))
     effects = page.tables["Average effect of each feature on the probability."]
-    assert {row[0] for row in effects[1:]} == {"age", "place"}
-    assert any("born, street" in text for text in page.texts)
+    assert [row[:2] for row in effects[1:]] == [["age", "+1"], ["place", "town - land"], ["born", "+1 month"]]
+    assert any("to compare: street." in text for text in page.texts)
     assert any("no ladder of replicas" in text for text in page.texts)
     assert "Estimated share of positives by street." not in page.tables

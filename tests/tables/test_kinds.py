@@ -6,7 +6,16 @@ import pandas as pd
 import pytest
 
 from disaggregate.tables.errors import TableError
-from disaggregate.tables.kinds import dates_of, days_of, is_text, is_yes_no, kind_of, levels_of, numbers_of
+from disaggregate.tables.kinds import (
+    dates_from_days,
+    dates_of,
+    days_of,
+    is_text,
+    is_yes_no,
+    kind_of,
+    levels_of,
+    numbers_of,
+)
 
 
 def column(values, dtype=None):
@@ -119,3 +128,9 @@ def test_lists_beside_whole_numbers_are_refused():
 def test_whole_numbers_beyond_all_floats_are_refused():
     with pytest.raises(TableError, match="'x' holds a whole number beyond all floats"):
         numbers_of(pd.Series([10**400, 1], name="x", dtype=object))
+
+
+def test_days_become_the_dates_that_they_were():
+    dates = pd.to_datetime(pd.Series(["1912-06-23 07:30", "2024-02-29", None], name="x"), format="ISO8601")
+    assert dates_from_days(days_of(dates)).tolist()[:2] == dates.tolist()[:2]
+    assert dates_from_days(days_of(dates)).isna().tolist() == [False, False, True]

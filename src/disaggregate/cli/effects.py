@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_model_and_people, new_command
@@ -10,14 +11,19 @@ from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
 
+if TYPE_CHECKING:
+    from disaggregate.tables.encoding import Encoder
+
 DESCRIPTION = """\
-Average differences in probability when everybody's feature is raised by one, or set to another level. Group
-results tell of a feature only as far as groups differ in it: the second table says how far that is.
+Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
+or set to another level. Group results tell of a feature only as far as groups differ in it: the second table says
+how far that is.
 """
 EXAMPLES = """\
 examples:
   disaggregate effects model.dgz people.csv
   disaggregate effects model.dgz people.csv --feature age,educ -o effects.csv
+  disaggregate effects model.dgz people.csv --step income=1000 --step born=month --step educ=primary
 """
 
 
@@ -29,9 +35,40 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add = parser.add_argument
     add_model_and_people(parser)
     add("--feature", type=names, metavar="COLUMNS", help="features, separated by commas (default: all)")
+    add(
+        "--step",
+        type=step,
+        action="append",
+        default=[],
+        metavar="COLUMN=STEP",
+        help="how far to raise a number (1000, sd) or date (year, month, day, sd), or the level to compare a "
+        "category with; may be given several times",
+    )
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
     add_json_argument(parser)
     parser.set_defaults(run=run)
+
+
+def step(text: str) -> tuple[str, str]:
+    """Read a column and its step."""
+    name, _, size = text.partition("=")
+    if not (name and size):
+        raise argparse.ArgumentTypeError(f"expected COLUMN=STEP, such as income=1000, got {text!r}")
+    return name, size
+
+
+def _chosen(arguments: argparse.Namespace, encoder: Encoder) -> dict[str, float | str | None] | None:
+    """Features with their steps; the usual step of those that have none of their own, all features by default."""
+    levels = {column.name for column in encoder.columns if column.kind == "category"}
+    steps = {name: size if name in levels else _number(size) for name, size in arguments.step}
+    return dict.fromkeys(arguments.feature or ()) | steps or None
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -41,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
         people = read_table(arguments.people, analysis.schema)
-        table = analysis.effects(people, arguments.feature, level=arguments.level)
+        table = analysis.effects(people, _chosen(arguments, analysis.encoder), level=arguments.level)
         between = analysis.between_groups(people) if analysis.roles.group in people else None
         if arguments.output:
             write_rows(arguments.output, [table])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from disaggregate.cli.errors import CommandError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+FEWEST_DIGITS = 3
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +38,7 @@ def _plain(value: Any) -> Any:
 def print_table(table: DataFrame, title: str, as_json: bool) -> None:
     """Print a table, or its rows as JSON."""
     if as_json:
-        print_json(json.loads(table.to_json(orient="records", double_precision=10)))
+        print_json(json.loads(table.to_json(orient="records", double_precision=15)))
         return
     from rich.console import Console
     from rich.table import Table
@@ -44,15 +47,28 @@ def print_table(table: DataFrame, title: str, as_json: bool) -> None:
     for name in table:
         is_number = table[name].dtype.kind in "iuf"
         shown.add_column(str(name), justify="right" if is_number else "left")
-    for row in table.itertuples(index=False):
-        shown.add_row(*[_text(value) for value in row])
+    for row, digits in zip(table.itertuples(index=False), _digits(table), strict=True):
+        shown.add_row(*[_text(value, digits) for value in row])
     Console().print(shown)
 
 
-def _text(value: Any) -> str:
-    """Three digits after the point, or three that mean something where those would be zeros."""
+def _digits(table: DataFrame) -> Iterable[int | None]:
+    """Digits that each row is worth, as far as intervals tell."""
+    if not {"conf_low", "conf_high"} <= set(table):
+        return [None] * len(table)
+    from disaggregate.tables.digits import worthwhile_digits
+
+    return worthwhile_digits(table, FEWEST_DIGITS)
+
+
+def _text(value: Any, digits: int | None) -> str:
+    """Write a number with the digits that it is worth, else with three that mean something."""
     if not isinstance(value, float):
         return str(value)
+    if digits is not None:
+        from disaggregate.tables.digits import in_digits
+
+        return in_digits(value, digits)
     return f"{value:.3g}" if 0.0 < abs(value) < 0.01 else f"{value:.3f}"
 
 

@@ -10,12 +10,14 @@ import pandas as pd
 from disaggregate.plots.canvas import axes_or_new
 from disaggregate.plots.districts import COLOURS
 from disaggregate.plots.results import INTERVAL, arms, key_columns, require_results
+from disaggregate.tables.digits import in_digits, worthwhile_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INCHES_A_ROW = 0.27
 MOST_INCHES = 40.0
+_FEWEST_DIGITS = 2
 
 
 def subgroup_forest(table: pd.DataFrame, *, reference: float | None = None, ax: Axes | None = None) -> Axes:
@@ -86,13 +88,12 @@ def _no_difference(table: pd.DataFrame) -> float | None:
 
 
 def _write_numbers(ax: Axes, table: pd.DataFrame) -> None:
-    digits = _digits(table)
-    # Adding zero takes the sign from numbers that were rounded to nothing.
-    rounded = table[list(INTERVAL)].to_numpy(dtype=np.float64).round(digits) + 0.0
-    for place, (estimate, low, high) in enumerate(rounded):
-        if np.isfinite(estimate):
+    rows = table[list(INTERVAL)].to_numpy(dtype=np.float64)
+    for place, (row, digits) in enumerate(zip(rows, worthwhile_digits(table, _FEWEST_DIGITS), strict=True)):
+        estimate, low, high = (in_digits(value, digits) for value in row)
+        if np.isfinite(row[0]):
             ax.annotate(
-                f"{estimate:.{digits}f}  [{low:.{digits}f}, {high:.{digits}f}]",
+                f"{estimate}  [{low}, {high}]",
                 (1.0, place),
                 xycoords=ax.get_yaxis_transform(),
                 xytext=(8, 0),
@@ -101,9 +102,3 @@ def _write_numbers(ax: Axes, table: pd.DataFrame) -> None:
                 fontsize="small",
                 annotation_clip=False,
             )
-
-
-def _digits(table: pd.DataFrame) -> int:
-    """Two digits of the usual half width of an interval, and two after the point at least."""
-    width = float((table["conf_high"] - table["conf_low"]).median()) / 2.0
-    return int(np.clip(1 - np.floor(np.log10(width)), 2, 9)) if width > 0.0 else 2

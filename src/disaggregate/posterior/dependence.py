@@ -12,16 +12,18 @@ from numpy.typing import ArrayLike
 
 from disaggregate.posterior.blocks import Predict, average_draws
 from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.kinds import dates_from_days, days_of
 from disaggregate.tables.people import (
     column,
     is_category,
+    is_date,
     levels_of,
     numbers,
     read_variables,
     read_weights,
     require_free_names,
-    with_column,
     with_level,
+    with_numbers,
 )
 from disaggregate.tables.reports import as_list
 
@@ -49,7 +51,7 @@ def predictions(
         Over whom to average.
     variables : str, sequence of str, or mapping
         Columns of the grid. A mapping gives the values of each, None for the usual ones: all levels of a
-        category, all values of a number that has few, else 21 between its 5th and its 95th percentile.
+        category, all values of a number or date that has few, else 21 between its 5th and its 95th percentile.
         Several columns make a grid of all their combinations.
     weights : array-like of shape (n_rows,), optional
         Survey weights.
@@ -79,7 +81,8 @@ def predictions(
 def _grid(people: Any, name: str, values: Any) -> list:
     known = column(people, name)
     if values is not None:
-        return _checked(values, name, levels_of(known) if is_category(known) else None)
+        grid = _checked(values, name, levels_of(known) if is_category(known) else None)
+        return days_of(pd.Series(grid, name=name)).tolist() if is_date(known) else grid
     if is_category(known):
         return levels_of(known)
     finite = numbers(people, name)
@@ -104,10 +107,12 @@ def _checked(values: Any, name: str, levels: list | None) -> list:
 def _set(people: Any, name: str, value: Any) -> Any:
     if is_category(column(people, name)):
         return with_level(people, name, value)
-    return with_column(people, name, np.full(len(people), float(value)))
+    return with_numbers(people, name, np.full(len(people), float(value)))
 
 
 def _typed(people: Any, name: str, values: Sequence) -> pd.Series:
-    """Categories keep their type, and with it their order."""
+    """Categories keep their type, and with it their order; days become dates again."""
     known = column(people, name)
+    if is_date(known):
+        return dates_from_days(values)
     return pd.Series(values, dtype=known.dtype if isinstance(known.dtype, pd.CategoricalDtype) else None)

@@ -7,7 +7,8 @@ An effect is what the *model* predicts to change, which is no proof that the fea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,21 +19,28 @@ from disaggregate.posterior.blocks import Predict, average_draws
 from disaggregate.posterior.dependence import predictions
 from disaggregate.posterior.importance import permutation_importance
 from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import (
     column,
     is_category,
+    is_date,
     levels_of,
     numbers,
     read_variables,
     read_weights,
     require_columns,
-    with_column,
     with_level,
+    with_numbers,
 )
 
 __all__ = ["avg_comparisons", "avg_slopes", "permutation_importance", "predictions"]
 
 FloatArray = NDArray[np.float64]
+
+# Days of the steps that a date may take.
+_DATE_STEPS = {"year": 365.25, "month": 365.25 / 12.0, "day": 1.0}
+# The dates of a column must span this many steps for the step to be the usual one.
+_STEPS_SPANNED = 2.0
 
 
 def avg_slopes(
@@ -54,7 +62,7 @@ def avg_slopes(
     people : dataframe
         Over whom to average.
     variables : str or sequence of str, optional
-        Numeric columns; all of them by default.
+        Columns of numbers or dates, the latter by day; all numbers by default.
     weights : array-like of shape (n_rows,), optional
         Survey weights.
     level : float, default=0.9
@@ -74,9 +82,10 @@ def avg_slopes(
     found = []
     for name in names:
         values = numbers(people, name)
+        known = _of_known(weight, values, name)
         step = eps * _spread(values, name)
         above, below = (
-            average_draws(predict, with_column(people, name, values + h), weight) for h in (step, -step)
+            average_draws(predict, with_numbers(people, name, values + h), known) for h in (step, -step)
         )
         found.append((name, "dY/dX", (above - below) / (2.0 * step)))
     return _table(found, level)
@@ -92,8 +101,9 @@ def avg_comparisons(
 ) -> pd.DataFrame:
     """Average differences in probability when everybody's feature is changed.
 
-    A number is raised by a step from where each person has it; a category is set, for everybody, to each of its
-    levels in turn and compared with the reference.
+    A number or date is raised by a step from where each person has it, and the average is over those who have
+    one. A category is set, for everybody, to each of its levels in turn and compared with the reference; so is
+    a number that is only ever 0 or 1.
 
     Parameters
     ----------
@@ -102,8 +112,10 @@ def avg_comparisons(
     people : dataframe
         Over whom to average.
     variables : str, sequence of str, or mapping, optional
-        Columns; all of them by default. A mapping says how: for a number the step, or "sd" for one standard
-        deviation (1 by default); for a category its reference level (the first by default), or None.
+        Columns; by default all that hold anything to compare. A mapping says how: for a number the step, or
+        "sd" for one standard deviation (1 by default); for a date "year", "month", "day" (by default the longest
+        of which the dates span two), "sd" or a number of days; for a category its reference level (the first by
+        default); None for what is usual.
     weights : array-like of shape (n_rows,), optional
         Survey weights.
     level : float, default=0.9
@@ -112,15 +124,17 @@ def avg_comparisons(
     Returns
     -------
     DataFrame
-        Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; contrasts such as "+1", "+1 sd" or
-        "female - male".
+        Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; contrasts such as "+1", "+1 sd",
+        "+1 year" or "female - male".
     """
     how = read_variables(people, variables)
     weight = read_weights(weights, len(people))
-    as_it_is = average_draws(predict, people, weight)
+    if variables is None:
+        how = {name: None for name in how if column(people, name).notna().any()}
+    as_it_is = cache(lambda: average_draws(predict, people, weight))
     found: list[tuple[str, str, FloatArray]] = []
     for name, option in how.items():
-        if is_category(column(people, name)):
+        if _has_levels(people, name, option):
             found += _compare_levels(predict, people, name, option, weight)
         else:
             found.append(_compare_step(predict, people, name, option, weight, as_it_is))
@@ -137,38 +151,96 @@ def _table(found: list[tuple[str, str, FloatArray]], level: float) -> pd.DataFra
 
 
 def _compare_step(
-    predict: Predict, people: Any, name: str, step: Any, weight: FloatArray, as_it_is: FloatArray
+    predict: Predict,
+    people: Any,
+    name: str,
+    step: Any,
+    weight: FloatArray,
+    as_it_is: Callable[[], FloatArray],
 ) -> tuple[str, str, FloatArray]:
     values = numbers(people, name)
-    if step == "sd":
-        size, label = _spread(values, name), "+1 sd"
-    elif step is None or (isinstance(step, (int, float, np.number)) and step != 0):
+    known = _of_known(weight, values, name)
+    size, label = _date_step(values, name, step) if is_date(column(people, name)) else _step(values, name, step)
+    raised = average_draws(predict, with_numbers(people, name, values + size), known)
+    before = average_draws(predict, people, known) if np.isnan(values).any() else as_it_is()
+    return name, label, raised - before
+
+
+def _step(values: FloatArray, name: str, step: Any) -> tuple[float, str]:
+    """How far to raise a number, and how to call that."""
+    if isinstance(step, str) and step == "sd":
+        return _spread(values, name), "+1 sd"
+    if step is None or _is_number(step):
         size = 1.0 if step is None else float(step)
-        label = f"{size:+g}"
-    else:
-        raise ValueError(f'the step of {name!r} must be a number other than 0, or "sd"; got {step!r}.')
-    raised = average_draws(predict, with_column(people, name, values + size), weight)
-    return name, label, raised - as_it_is
+        return size, f"{size:+g}"
+    raise ValueError(f'the step of {name!r} must be a number other than 0, or "sd"; got {step!r}.')
+
+
+def _date_step(values: FloatArray, name: str, step: Any) -> tuple[float, str]:
+    """How many days to move a date on, and how to call that."""
+    if isinstance(step, str) and step == "sd":
+        return _spread(values, name), "+1 sd"
+    if _is_number(step):
+        return float(step), f"{float(step):+g} days"
+    unit = _usual_unit(values) if step is None else step
+    if unit not in _DATE_STEPS:
+        raise ValueError(
+            f"the step of the date {name!r} must be one of {', '.join(map(repr, (*_DATE_STEPS, 'sd')))}, or a "
+            f"number of days other than 0; got {step!r}."
+        )
+    return _DATE_STEPS[unit], f"+1 {unit}"
+
+
+def _usual_unit(days: FloatArray) -> str:
+    span = float(np.nanmax(days) - np.nanmin(days))
+    return next((unit for unit, length in _DATE_STEPS.items() if span >= _STEPS_SPANNED * length), "day")
+
+
+def _is_number(step: Any) -> bool:
+    return isinstance(step, (int, float, np.number)) and not isinstance(step, bool) and step != 0
+
+
+def _has_levels(people: Any, name: str, option: Any) -> bool:
+    values = column(people, name)
+    if is_category(values):
+        return True
+    return option is None and not is_date(values) and set(values.dropna().unique()) == {0, 1}
 
 
 def _compare_levels(
     predict: Predict, people: Any, name: str, reference: Any, weight: FloatArray
 ) -> list[tuple[str, str, FloatArray]]:
     levels = levels_of(column(people, name))
-    chosen = next(iter(levels), None) if reference is None else reference
-    if chosen not in levels:
-        raise ValueError(f"the reference of {name!r} must be one of its levels {levels}, got {chosen!r}.")
+    if not levels:
+        raise ValueError(f"column {name!r} holds no values, so there is nothing to compare; leave it out.")
+    named = {text_of(level): level for level in levels}
+    chosen = levels[0] if reference is None else named.get(text_of(reference))
+    if chosen is None:
+        raise ValueError(f"the reference of {name!r} must be one of its levels {levels}, got {reference!r}.")
     base = average_draws(predict, with_level(people, name, chosen), weight)
     return [
-        (name, f"{other} - {chosen}", average_draws(predict, with_level(people, name, other), weight) - base)
+        (
+            name,
+            f"{text_of(other)} - {text_of(chosen)}",
+            average_draws(predict, with_level(people, name, other), weight) - base,
+        )
         for other in levels
         if other != chosen
     ]
 
 
+def _of_known(weight: FloatArray, values: FloatArray, name: str) -> FloatArray:
+    """Weights of those who have a value: a gap cannot be raised, and would only water the average down."""
+    known = np.where(np.isnan(values), 0.0, weight)
+    if not known.any():
+        raise ValueError(f"column {name!r} holds no values, so there is nothing to raise; leave it out.")
+    return known
+
+
 def _numeric_columns(people: Any) -> list[str]:
     require_columns(people, [])
-    return [name for name in people.columns if not is_category(column(people, name))]
+    known = {name: column(people, name) for name in people.columns}
+    return [name for name, values in known.items() if not (is_category(values) or is_date(values))]
 
 
 def _spread(values: FloatArray, name: str) -> float:

@@ -11,10 +11,9 @@ import pandas as pd
 
 from disaggregate.plots.forest import INCHES_A_ROW, subgroup_forest
 from disaggregate.plots.group_shares import group_shares
-from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.report.blocks import Block, Drawing, Heading, Section, Text
 from disaggregate.report.drawings import draw, short_labels
-from disaggregate.report.tables import as_table, percent, worthwhile_digits
+from disaggregate.report.tables import as_estimates, as_table, percent
 from disaggregate.tables.encoded_columns import CategoryColumn, NumberColumn
 from disaggregate.tables.words import plural
 
@@ -76,7 +75,7 @@ def subgroups_section(
         caption = f"Estimated share of positives by {name}, with {percent(level)} intervals."
         blocks.append(Heading(f"By {name}"))
         blocks += _forest(f"by{place}", caption, table[table["estimate"].notna()], everybody["estimate"])
-        blocks.append(as_table(table, f"Estimated share of positives by {name}.", headings))
+        blocks.append(as_estimates(table, f"Estimated share of positives by {name}.", headings))
     return Section("subgroups", "Subgroups", blocks)
 
 
@@ -87,9 +86,10 @@ def effects_section(
     names = list(features or default_features(analysis, people))
     blocks: list[Block] = [
         Text(
-            "An effect is the average change in probability when everybody's feature is raised by one unit, or "
-            "set to one level rather than another, while all other features stay as they are. It is what the "
-            "model predicts to change, which is no proof that the feature causes it."
+            "An effect is the average change in probability when everybody's feature is raised by one unit (a "
+            "date by the time that the table names), or set to one level rather than another, while all other "
+            "features stay as they are. It is what the model predicts to change, which is no proof that the "
+            "feature causes it. Who has no value for a number or date does not count in its effect."
         )
     ]
     if names:
@@ -109,15 +109,14 @@ def default_columns(analysis: Analysis) -> list[str]:
 
 
 def default_features(analysis: Analysis, people: pd.DataFrame) -> list[str]:
-    """Return the first features that can be compared: numbers, and categories with few levels, two at least."""
-    numbers = _numbers(analysis)
-    few = [name for name in default_columns(analysis) if people[name].nunique() > 1]
-    return [name for name in analysis.encoder.features if name in numbers or name in few][:MOST_FEATURES]
-
-
-def _numbers(analysis: Analysis) -> set[str]:
-    columns = analysis.encoder.columns
-    return {column.name for column in columns if isinstance(column, NumberColumn) and not column.is_date}
+    """Return the first features that can be compared: numbers, dates, and categories with few levels."""
+    few = default_columns(analysis)
+    comparable = [
+        column.name
+        for column in analysis.encoder.columns
+        if people[column.name].nunique() > 1 and (isinstance(column, NumberColumn) or column.name in few)
+    ]
+    return comparable[:MOST_FEATURES]
 
 
 def _has_few_levels(column: object) -> bool:
@@ -172,10 +171,11 @@ def _agreement(table: pd.DataFrame, level: float, silent: int) -> str:
 
 def _effects(analysis: Analysis, people: pd.DataFrame, names: Sequence[str], level: float) -> list[Block]:
     table = analysis.effects(people, names, level=level)
-    numbers = [name for name in names if name in _numbers(analysis)]
+    is_step = table["contrast"].str.startswith("+") & table["term"].isin(_numbers(analysis))
+    raised = list(dict.fromkeys(table["term"][is_step]))
     told = {
-        "numbers": (_spread_effects(analysis, people, numbers, level), "raised by one standard deviation (sd)"),
-        "levels": (table[~table["term"].isin(numbers)], "set to another level"),
+        "numbers": (_spread_effects(analysis, people, raised, level), "raised by one standard deviation (sd)"),
+        "levels": (table[~is_step], "set to another level"),
     }
     blocks: list[Block] = []
     for name, (rows, change) in told.items():
@@ -190,7 +190,11 @@ def _effects(analysis: Analysis, people: pd.DataFrame, names: Sequence[str], lev
         **_interval(level),
     }
     caption = "Average effect of each feature on the probability."
-    return [*blocks, as_table(table, caption, headings, worthwhile_digits(table))]
+    return [*blocks, as_estimates(table, caption, headings)]
+
+
+def _numbers(analysis: Analysis) -> set[str]:
+    return {column.name for column in analysis.encoder.columns if isinstance(column, NumberColumn)}
 
 
 def _spread_effects(
@@ -200,14 +204,7 @@ def _spread_effects(
     varied = [name for name in numbers if people[name].nunique() > 1]
     if not varied:
         return pd.DataFrame(columns=["term", "contrast", "estimate", "std_error", "conf_low", "conf_high"])
-    weight = analysis.roles.weight
-    return avg_comparisons(
-        analysis.predict_draws,
-        people[analysis.encoder.features],
-        dict.fromkeys(varied, "sd"),
-        weights=None if weight is None else people[weight].to_numpy(dtype=float),
-        level=level,
-    )
+    return analysis.effects(people, dict.fromkeys(varied, "sd"), level=level)
 
 
 def _between(analysis: Analysis, people: pd.DataFrame) -> list[Block]:

@@ -10,13 +10,14 @@ import pandas as pd
 from pandas.api import types
 
 from disaggregate.report.blocks import Cell, Column, Table
+from disaggregate.tables.digits import in_digits, worthwhile_digits
 
 NOTHING = "—"
-_FEWEST_DIGITS, _MOST_DIGITS = 3, 9
+FEWEST_DIGITS = 3
 
 
 def as_table(
-    frame: pd.DataFrame, caption: str, headings: Mapping[str, str], digits: int | np.ndarray = _FEWEST_DIGITS
+    frame: pd.DataFrame, caption: str, headings: Mapping[str, str], digits: int | np.ndarray = FEWEST_DIGITS
 ) -> Table:
     """Turn some columns of a dataframe into a table of the page.
 
@@ -37,13 +38,9 @@ def as_table(
     return Table(caption, columns, list(zip(*cells, strict=True)))
 
 
-def worthwhile_digits(frame: pd.DataFrame) -> np.ndarray:
-    """Digits after the point, for each row, that show two digits of half its interval."""
-    width = (frame["conf_high"] - frame["conf_low"]).to_numpy(dtype=float) / 2.0
-    known = np.isfinite(width) & (width > 0.0)
-    digits = np.full(len(frame), _FEWEST_DIGITS)
-    digits[known] = np.clip(1 - np.floor(np.log10(width[known])), _FEWEST_DIGITS, _MOST_DIGITS)
-    return digits
+def as_estimates(frame: pd.DataFrame, caption: str, headings: Mapping[str, str]) -> Table:
+    """Turn estimates with intervals into a table of the page, each row with the digits that it is worth."""
+    return as_table(frame, caption, headings, worthwhile_digits(frame, FEWEST_DIGITS))
 
 
 def percent(level: float) -> str:
@@ -63,5 +60,4 @@ def _cell(value: Any, digits: int) -> Cell:
     number = float(value)
     if number.is_integer() and not isinstance(value, (float, np.floating)):
         return Cell(f"{int(value):,}", number)
-    # Adding zero takes the sign from numbers that were rounded to nothing.
-    return Cell(f"{round(number, digits) + 0.0:,.{digits}f}", number)
+    return Cell(in_digits(number, digits), number)

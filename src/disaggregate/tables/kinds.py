@@ -92,6 +92,14 @@ def days_of(column: pd.Series) -> np.ndarray:
     return (moments - np.datetime64(0, "us")) / _DAY
 
 
+def dates_from_days(days: Any) -> pd.Series:
+    """Dates from days since the start of 1970, the way back from :func:`days_of`."""
+    moments = np.asarray(days, dtype=np.float64) * (_DAY / np.timedelta64(1, "us"))
+    unknown = np.isnan(moments)
+    whole = np.where(unknown, 0.0, moments).round().astype(np.int64).astype("datetime64[us]")
+    return pd.Series(np.where(unknown, np.datetime64("NaT"), whole))
+
+
 def levels_of(column: pd.Series) -> np.ndarray:
     """Values as text, None where missing; whole numbers are written without a decimal point."""
     codes, values = pd.factorize(column)

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import dates_from_days, days_of
 from disaggregate.tables.reports import as_list, is_dataframe
 
 Rows = slice | NDArray[np.intp]
@@ -75,11 +76,20 @@ def take_rows(people: Any, rows: Rows) -> Any:
     return people.iloc[rows] if isinstance(people, pd.DataFrame) else people[rows]
 
 
-def with_column(people: Any, name: str, values: Any) -> Any:
-    """Return a copy of the table with another column of numbers in the place of this one."""
+def with_numbers(people: Any, name: str, values: NDArray[np.float64]) -> Any:
+    """Return a copy of the table with other numbers in the place of these; days become dates where those were."""
+    if is_date(column(people, name)):
+        return _with_dates(people, name, dates_from_days(values))
     if isinstance(people, pd.DataFrame):
         return people.assign(**{name: values})
     return people.with_columns(type(people[name])(name, values))
+
+
+def _with_dates(people: Any, name: str, dates: pd.Series) -> Any:
+    if isinstance(people, pd.DataFrame):
+        return people.assign(**{name: dates.array})
+    moments = [None if pd.isna(date) else date.to_pydatetime() for date in dates]
+    return people.with_columns(type(people[name])(name, moments))
 
 
 def with_level(people: Any, name: str, level: Any) -> Any:
@@ -91,13 +101,24 @@ def with_level(people: Any, name: str, level: Any) -> Any:
 
 
 def is_category(values: pd.Series) -> bool:
-    """Tell categories, truth values and text from numbers."""
-    return not pd.api.types.is_numeric_dtype(values) or pd.api.types.is_bool_dtype(values)
+    """Tell categories, truth values and text from numbers and dates."""
+    if pd.api.types.is_numeric_dtype(values):
+        return pd.api.types.is_bool_dtype(values)
+    return not is_date(values)
+
+
+def is_date(values: pd.Series) -> bool:
+    """Tell dates, and moments of time, from anything else."""
+    if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(values):
+        return False
+    return pd.api.types.infer_dtype(values, skipna=True) in ("date", "datetime", "datetime64")
 
 
 def numbers(people: Any, name: str) -> NDArray[np.float64]:
-    """Return a numeric column as floats; a gap in it becomes NaN."""
+    """Return a numeric column as floats, and one of dates in days since 1970; a gap in it becomes NaN."""
     values = column(people, name)
+    if is_date(values):
+        return days_of(values)
     if is_category(values):
         raise ValueError(f"column {name!r} is not numeric ({values.dtype}); only numbers have slopes and steps.")
     return values.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -1,0 +1,49 @@
+"""Numbers with as many digits as their intervals are worth, so that a small one does not seem to be zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+_MOST_DIGITS = 9
+_DIGITS_MORE = 2
+
+
+def worthwhile_digits(table: pd.DataFrame, fewest: int) -> NDArray[np.int64]:
+    """Digits after the point, for each row, that show one or two digits of half its interval.
+
+    Rows have as many digits as the usual half width is worth, as far as that leaves one or two of their own.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With columns ``conf_low`` and ``conf_high``.
+    fewest : int
+        Digits of wide intervals, and where the width is not known.
+    """
+    width = (table["conf_high"] - table["conf_low"]).to_numpy(dtype=float) / 2.0
+    known = np.isfinite(width) & (width > 0.0)
+    digits = np.full(len(table), fewest)
+    if known.any():
+        own, usual = (1 - np.floor(np.log10(half)) for half in (width[known], np.median(width[known])))
+        digits[known] = np.clip(np.clip(usual, own - 1, own), fewest, _MOST_DIGITS)
+    return digits
+
+
+def in_digits(value: float, digits: int) -> str:
+    """Write a number with so many digits after the point, and up to two more where it would seem to be zero.
+
+    Parameters
+    ----------
+    value : float
+        Number.
+    digits : int
+        Digits after the point.
+    """
+    if value and round(value, digits) == 0.0:
+        place = int(-np.floor(np.log10(abs(value))))
+        if place <= digits + _DIGITS_MORE:
+            return f"{value:.{place}f}"
+        value = 0.0  # beside its interval it is nothing
+    return f"{value + 0.0:,.{digits}f}"  # adding zero takes the sign from a zero
