@@ -74,7 +74,9 @@ def test_predict_adds_three_columns_to_every_row(folder, tmp_path, capsys):
     assert list(after) == [*before, "probability", "conf_low", "conf_high"]
     pd.testing.assert_frame_equal(after[list(before)], before)
     assert after["probability"].between(0.0, 1.0).all()
-    assert "160 rows" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "160 rows" in printed.out
+    assert "160/160 people" in printed.err
 
 
 def test_pieces_give_what_the_whole_gives(folder, tmp_path, monkeypatch):

@@ -60,3 +60,13 @@ def test_a_folder_is_no_file(tmp_path):
 def test_chunks_have_rows(tmp_path):
     with pytest.raises(TableError, match="rows must be 1 or more, got 0"):
         iter_table(tmp_path / "t.csv", 0)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_rows_are_counted_before_the_first_chunk(tmp_path, ending):
+    write_rows(tmp_path / f"t.{ending}", [pd.DataFrame({"a": range(5), "b": ["x\ny"] * 5})])
+    told = []
+    chunks = iter_table(tmp_path / f"t.{ending}", 2, counted=told.append)
+    next(chunks)
+    assert told == [5]
+    assert sum(len(chunk) for chunk in chunks) == 3

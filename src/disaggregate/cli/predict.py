@@ -13,6 +13,7 @@ from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from rich.progress import Progress
 
 DESCRIPTION = """\
 Add the columns probability, conf_low and conf_high to each row of a table of people. The table is read and written
@@ -38,30 +39,57 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece."""
-    from disaggregate.tables.files import iter_table, write_rows
+    from disaggregate.tables.files import write_rows
 
     if arguments.output.resolve() == arguments.people.resolve():
         raise CommandError("the output must be another file than the table of people")
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
-        pieces = iter_table(arguments.people, ROWS, analysis.schema)
-        n_rows = write_rows(arguments.output, _predicted(analysis, pieces, arguments.level, not arguments.json))
+        n_rows = write_rows(arguments.output, _predicted(analysis, arguments))
     if arguments.json:
         print_json({"output": str(arguments.output), "rows": n_rows})
     else:
         print(f"{n_rows:,} rows: {arguments.output}")
 
 
-def _predicted(analysis: Any, pieces: Iterator[DataFrame], level: float, show: bool) -> Iterator[DataFrame]:
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFrame]:
+    from disaggregate.tables.files import iter_table
 
-    columns = (TextColumn("predicting"), TextColumn("{task.completed:,} people"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not show) as bar:
-        task = bar.add_task("predicting", total=None)
+    with _progress(disable=arguments.json) as bar:
+        task = bar.add_task("reading", total=None)
+        pieces = iter_table(
+            arguments.people,
+            ROWS,
+            analysis.schema,
+            counted=lambda n_rows: bar.update(task, description="predicting", total=n_rows),
+        )
         for piece in pieces:
             taken = [name for name in NEW_COLUMNS if name in piece]
             if taken:
                 raise CommandError(f"the table has a column {taken[0]!r} already; rename it first")
-            yield piece.join(analysis.predict(piece, level))
+            yield piece.join(analysis.predict(piece, arguments.level))
             bar.advance(task, len(piece))
+
+
+def _progress(disable: bool) -> Progress:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("people"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=disable,
+    )

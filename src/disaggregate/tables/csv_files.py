@@ -6,7 +6,7 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
@@ -65,7 +65,9 @@ def read_csv(path: Path, schema: Schema) -> pd.DataFrame:
     return read
 
 
-def iter_csv(path: Path, rows: int, schema: Schema) -> Iterator[pd.DataFrame]:
+def iter_csv(
+    path: Path, rows: int, schema: Schema, counted: Callable[[int], object] | None = None
+) -> Iterator[pd.DataFrame]:
     """Read a CSV file so many rows at a time.
 
     Parameters
@@ -76,8 +78,12 @@ def iter_csv(path: Path, rows: int, schema: Schema) -> Iterator[pd.DataFrame]:
         Rows of a chunk.
     schema : mapping of str to str
         What some of the columns hold; the others stay text, as they are written.
+    counted : callable, optional
+        Is told the number of rows of the file before the first chunk.
     """
     scan = scan_csv(path)  # a broken last line is to be told before hours of work on the others
+    if counted is not None:
+        counted(scan.n_rows)
     n_rows = 0
     with _parsed(path, scan, dtype=str, chunksize=rows) as chunks:
         for chunk in chunks:

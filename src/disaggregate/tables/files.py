@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,12 @@ def read_table(source: Any, schema: Schema | None = None) -> pd.DataFrame:
     return apply_schema(read_parquet(path), schema or {})
 
 
-def iter_table(path: str | os.PathLike[str], rows: int, schema: Schema | None = None) -> Iterator[pd.DataFrame]:
+def iter_table(
+    path: str | os.PathLike[str],
+    rows: int,
+    schema: Schema | None = None,
+    counted: Callable[[int], object] | None = None,
+) -> Iterator[pd.DataFrame]:
     """Read a file a chunk of rows at a time; memory does not grow with the file.
 
     Parameters
@@ -56,6 +61,8 @@ def iter_table(path: str | os.PathLike[str], rows: int, schema: Schema | None = 
     schema : mapping of str to str, optional
         What columns hold, as :func:`schema_of` tells it of an earlier table: an id "007" that was text stays
         text in every chunk. Other columns come as they are written: in a CSV as text.
+    counted : callable, optional
+        Is told the number of rows of the file before the first chunk, for a progress bar.
 
     Returns
     -------
@@ -66,8 +73,8 @@ def iter_table(path: str | os.PathLike[str], rows: int, schema: Schema | None = 
         raise TableError(f"rows must be 1 or more, got {rows}.")
     file = _existing(path)
     if format_of(file) == "csv":
-        return iter_csv(file, rows, schema or {})
-    return (apply_schema(chunk, schema or {}) for chunk in iter_parquet(file, rows))
+        return iter_csv(file, rows, schema or {}, counted)
+    return (apply_schema(chunk, schema or {}) for chunk in iter_parquet(file, rows, counted))
 
 
 def _existing(source: str | os.PathLike[str]) -> Path:

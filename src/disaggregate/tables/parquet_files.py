@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,22 @@ def read_parquet(path: Path) -> pd.DataFrame:
             raise _unreadable(path, error) from error
 
 
-def iter_parquet(path: Path, rows: int) -> Iterator[pd.DataFrame]:
-    """Read a Parquet file at most so many rows at a time, never across two of its row groups at once."""
+def iter_parquet(path: Path, rows: int, counted: Callable[[int], object] | None = None) -> Iterator[pd.DataFrame]:
+    """Read a Parquet file at most so many rows at a time, never across two of its row groups at once.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : int
+        Largest number of rows of a chunk.
+    counted : callable, optional
+        Is told the number of rows of the file before the first chunk.
+    """
     first = 0
     with _opened(path) as file:
+        if counted is not None:
+            counted(file.metadata.num_rows)
         batches = file.iter_batches(batch_size=rows)
         while (batch := _next(path, batches)) is not None:
             chunk = _pandas_of(batch)
