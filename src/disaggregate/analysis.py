@@ -240,12 +240,12 @@ def fit_tables(
     X = encoder.transform(people)
     centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
     classifier = GroupStatsClassifier(**{**(settings or {}), **centers})
-    weights = _weights_in_shares(people, known, ids, evidence)
+    weights = weights_in_shares(people, known, ids, evidence)
     classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
 
 
-def _weights_in_shares(
+def weights_in_shares(
     people: pd.DataFrame, roles: Roles, ids: list[Hashable], evidence: dict[Hashable, Evidence]
 ) -> np.ndarray | None:
     """Find how much each person counts: the survey weight where the group reports a share, else one."""

@@ -73,3 +73,33 @@ def test_missing_jinja_is_one_message(folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     assert main(command(folder, tmp_path / "r.html")) == 2
     assert "pip install 'disaggregate[report]'" in capsys.readouterr().err
+
+
+def test_sensitivity_is_a_table_that_the_page_shows(folder, tmp_path, capsys):
+    out, page = tmp_path / "s.csv", tmp_path / "r.html"
+    given = [str(folder / "m.dgz"), str(folder / "people.csv")]
+    assert main(["sensitivity", *given, "--by", "sex", "--change", "weak", "--draws", "5", "-o", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "1 of 1: weaker effects expected" in printed.err
+    assert "Estimates under other choices" in printed.out
+    assert main(command(folder, page, "--feature", "age", "--by", "sex", "--sensitivity", str(out))) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "Weaker effects expected" in text
+    assert "Estimated share of positives by sex under other choices." in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--by", "hair"], "no column 'hair'"),
+        (["--by", "sex", "--change", "bold"], "'bold' is none of them"),
+        (["--by", "sex", "--level", "7"], "level must lie between 0 and 1"),
+    ],
+)
+def test_a_mistake_about_sensitivity_is_one_message_and_no_file(folder, tmp_path, capsys, options, message):
+    given = [str(folder / "m.dgz"), str(folder / "people.csv"), *options]
+    assert main(["sensitivity", *given, "-o", str(tmp_path / "s.csv")]) == 2
+    assert message in capsys.readouterr().err
+    assert main(["sensitivity", *given[:2], "--by", "sex", "-o", str(tmp_path / "s.txt")]) == 2
+    assert "must end in one of" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -6,10 +6,10 @@ import argparse
 import sys
 from importlib.metadata import version
 
-from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, subgroups
+from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, subgroups
 from disaggregate.cli.errors import CommandError
 
-COMMANDS = (check, fit, predict, subgroups, effects, report, demo, reproduce)
+COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, demo, reproduce)
 USER_MISTAKE = 2
 INTERRUPTED = 130
 

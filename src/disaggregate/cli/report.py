@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
@@ -17,6 +18,7 @@ no network and no other file, reads well on a phone, and can be printed.
 EXAMPLES = """\
 examples:
   disaggregate report model.dgz people.csv -o report.html
+  disaggregate report model.dgz people.csv -o report.html --sensitivity sensitivity.csv
   disaggregate report model.dgz people.csv -o report.html --by educ,race --feature age,educ \\
       --title "New York 2016" --question "Who voted, and for whom?"
 """
@@ -41,14 +43,21 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--title", metavar="TEXT", help="heading of the page")
     add("--question", metavar="TEXT", help="what was to be found out")
     add_min_group_size(parser)
+    add(
+        "--sensitivity",
+        type=Path,
+        metavar="TABLE",
+        help="what `disaggregate sensitivity` wrote: how far estimates move under other choices",
+    )
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
-    if arguments.output.resolve() in (arguments.people.resolve(), arguments.model.resolve()):
-        raise CommandError("the page must be another file than the model and the table of people")
+    given = [path for path in (arguments.people, arguments.model, arguments.sensitivity) if path is not None]
+    if arguments.output.resolve() in [path.resolve() for path in given]:
+        raise CommandError("the page must be another file than the model and the tables")
     with told_to_the_user():
         from disaggregate.report import write_report
 
@@ -62,6 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
             question=arguments.question,
             level=arguments.level,
             min_group_size=arguments.min_group_size,
+            sensitivity=arguments.sensitivity,
         )
     if arguments.json:
         print_json({"output": str(arguments.output)})

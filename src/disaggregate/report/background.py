@@ -1,4 +1,4 @@
-"""How it was done: sensitivity, method, settings and versions; the same words in every report."""
+"""How it was done: method, settings and versions; the same words in every report."""
 
 from __future__ import annotations
 
@@ -9,26 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from disaggregate.report.blocks import Code, Heading, Notes, Section, Text
+from disaggregate.report.blocks import Heading, Notes, Section, Text
 from disaggregate.report.tables import as_table
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
 
-_SENSITIVITY = """\
-This report rests on one fit. How far an estimate hangs on the choices made for it can only be seen by fitting \
-again with other choices, which takes as long as the first fit each time, so it is not part of this page. Change \
-what you are least sure of: the confidence in the results, the kernel, the features. A shift of more than one \
-standard error says that the choice matters more than the noise. In Python:"""
-_CODE = """\
-import disaggregate as dg
-from disaggregate.posterior.identification import sensitivity
-
-sensitivity(
-    lambda **settings: dg.fit_tables("people.csv", "results.csv", ..., settings=settings),
-    lambda fit: fit.effects("people.csv", {feature!r}).iloc[0],
-    {{"linear kernel": {{"kernel": "linear"}}, "wide kernel": {{"kernel": "rbf", "gamma": 0.05}}}},
-)"""
 _METHOD = (
     "Nobody's own label is known, only what each group reported. The model gives every person a score f that "
     "depends smoothly on the features, and a probability Φ(f) of being positive, Φ being the normal distribution "
@@ -56,12 +42,6 @@ _REFERENCES = (
     "localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis, 2021.",
 )
 _PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib", "jinja2")
-
-
-def sensitivity_section(analysis: Analysis) -> Section:
-    """Say how to learn what a result hangs on."""
-    feature = next(iter(analysis.encoder.features), "age")
-    return Section("sensitivity", "Sensitivity", [Text(_SENSITIVITY), Code(_CODE.format(feature=feature))])
 
 
 def method_section() -> Section:

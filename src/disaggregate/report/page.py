@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disaggregate.complete_file import complete_or_absent
-from disaggregate.report.background import method_section, sensitivity_section, settings_section
+from disaggregate.report.background import method_section, settings_section
 from disaggregate.report.blocks import Section
 from disaggregate.report.data import data_section
-from disaggregate.report.estimates import effects_section, groups_section, subgroups_section
+from disaggregate.report.estimates import default_columns, effects_section, groups_section, subgroups_section
+from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
 from disaggregate.report.verdict import verdict_section
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def write_report(
     question: str | None = None,
     level: float = 0.9,
     min_group_size: int = 1,
+    sensitivity: Any = None,
 ) -> None:
     """Write one HTML page about an analysis; an earlier file is replaced once the new one is complete.
 
@@ -58,7 +60,10 @@ def write_report(
         Probability of the credible intervals.
     min_group_size : int, default=1
         No numbers are told of groups and subgroups of fewer people, nor what would give them away.
+    sensitivity : path or dataframe, optional
+        What :func:`disaggregate.sensitivity.subgroup_sensitivity` returned, or the command wrote.
     """
+    moved = None if sensitivity is None else read_sensitivity(sensitivity)
     table = analysis.read(people)
     if len(table) < min_group_size:
         raise ValueError(
@@ -72,7 +77,7 @@ def write_report(
         .render(
             title=title or f"What the results of groups say about {len(table):,} people",
             question=question or _question(analysis),
-            sections=_sections(analysis, table, columns, chosen, level, min_group_size),
+            sections=_sections(analysis, table, columns, chosen, level, min_group_size, moved),
             style=_resource("page.css"),
             script=_resource("sort.js"),
             script_hash=_hash(_resource("sort.js")),
@@ -88,14 +93,16 @@ def _sections(
     features: Sequence[str] | None,
     level: float,
     min_group_size: int,
+    moved: DataFrame | None,
 ) -> list[Section]:
+    column = next(iter([*by, *default_columns(analysis)]), "COLUMN")
     return [
         data_section(analysis, people, min_group_size),
         verdict_section(analysis),
         groups_section(analysis, level, min_group_size),
         subgroups_section(analysis, people, by, level, min_group_size),
         effects_section(analysis, people, features, level),
-        sensitivity_section(analysis),
+        sensitivity_section(moved, column),
         method_section(),
         settings_section(analysis),
     ]

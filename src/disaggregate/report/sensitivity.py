@@ -1,0 +1,103 @@
+"""What the estimates hang on: how far they moved in fits under other choices, or how to find out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from disaggregate.report.blocks import Block, Code, Heading, Section, Text
+from disaggregate.report.tables import as_table
+from disaggregate.sensitivity import AS_IT_IS, COLUMNS, SHIFTS
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.files import read_table
+from disaggregate.tables.words import plural
+
+_HOW_TO = """\
+This report rests on one fit. How far an estimate hangs on the choices made for it can only be seen by fitting \
+again with other choices, which takes as long as the first fit each time, so it is not part of this page unless \
+you ask for it. The first command fits again with results trusted less, with other kernels and with other priors; \
+the second adds what it found to this page:"""
+_COMMANDS = """\
+disaggregate sensitivity model.dgz people.csv --by {by} -o sensitivity.csv
+disaggregate report model.dgz people.csv --sensitivity sensitivity.csv -o report.html"""
+_MEANING = """\
+The model was fitted again, with one choice changed at a time, to the same people and results. The table has the \
+estimate under each choice, and the largest shift in standard errors of the fit as it is. Below 1 the estimate \
+moves less than its own uncertainty, whatever was chosen; beyond 1 the choice matters more than the noise, and \
+the estimate should be quoted together with that choice, or not at all."""
+_ONE = 1.0
+
+
+def read_sensitivity(source: Any) -> pd.DataFrame:
+    """Read what `disaggregate sensitivity` wrote, or :func:`subgroup_sensitivity` returned."""
+    table = read_table(source, {"by": "text", "subgroup": "text", "change": "text"})
+    missing = [name for name in (*COLUMNS, *SHIFTS) if name not in table]
+    if missing:
+        raise TableError(
+            f"the table of sensitivity has no column {missing[0]!r}; give what `disaggregate sensitivity` wrote."
+        )
+    table = table.fillna({"subgroup": "missing"})  # a level may be called as files call what is missing
+    if table.duplicated(["by", "subgroup", "change"]).any():
+        raise TableError(
+            "the table of sensitivity has several rows for one subgroup and change; keep one of each."
+        )
+    if AS_IT_IS not in set(table["change"]) or table["change"].nunique() < 2:
+        raise TableError(
+            f"the table of sensitivity must hold the fit {AS_IT_IS!r} and one under another choice at least; give "
+            "what `disaggregate sensitivity` wrote."
+        )
+    return table
+
+
+def sensitivity_section(table: pd.DataFrame | None, column: str) -> Section:
+    """Tell how far estimates moved; without a table, how to learn it.
+
+    Parameters
+    ----------
+    table : DataFrame or None
+        As :func:`read_sensitivity` returns it.
+    column : str
+        A column of people, for the command that makes the table.
+    """
+    blocks: list[Block] = [Text(_HOW_TO), Code(_COMMANDS.format(by=column))]
+    if table is not None:
+        blocks = [Text(_MEANING), Text(_summary(table))]
+        for by, rows in table.groupby("by", sort=False):
+            blocks += [Heading("Everybody" if by == "everybody" else f"By {by}"), _moved(str(by), rows)]
+    return Section("sensitivity", "Sensitivity", blocks)
+
+
+def _moved(by: str, rows: pd.DataFrame) -> Block:
+    """Set the estimates of each subgroup under all choices side by side."""
+    changes = list(dict.fromkeys(rows["change"]))
+    estimates = rows.set_index(["subgroup", "change"])["estimate"].unstack(sort=False)
+    largest = rows["shift_in_std_errors"].abs().groupby(rows["subgroup"]).max()
+    wide = estimates[changes].assign(largest=largest).rename_axis("subgroup").reset_index()
+    headings = {change: change[:1].upper() + change[1:] for change in changes}
+    whose = "of everybody" if by == "everybody" else f"by {by}"
+    return as_table(
+        wide,
+        f"Estimated share of positives {whose} under other choices.",
+        {"subgroup": by, **headings, "largest": "Largest shift, in standard errors"},
+    )
+
+
+def _summary(table: pd.DataFrame) -> str:
+    """Count whose estimates hang on a choice, and name the farthest."""
+    shifts = table["shift_in_std_errors"].abs()
+    farthest = shifts.groupby([table["by"], table["subgroup"]]).max()
+    n_moved = int((farthest > _ONE).sum())
+    counted = plural(len(farthest), "estimate")
+    if not n_moved:
+        return (
+            f"None of {counted} moves by more than one standard error under any of these choices: the results say "
+            "what they say whichever is made."
+        )
+    row = table.loc[shifts.idxmax()]
+    whose = "everybody" if row["by"] == "everybody" else f"{row['by']} = {row['subgroup']}"
+    return (
+        f"{n_moved} of {counted} {'moves' if n_moved == 1 else 'move'} by more than one standard error under some "
+        f"choice. The farthest is that of {whose}: with {row['change']} it is {row['estimate']:.3f} rather than "
+        f"{row['estimate'] - row['shift']:.3f}, a shift of {abs(row['shift_in_std_errors']):.1f} standard errors."
+    )

@@ -1,0 +1,192 @@
+"""What estimates hang on: the same people and results, fitted again under other choices."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from disaggregate.analysis import Analysis, weights_in_shares
+from disaggregate.groups.evidence import Evidence, Fraction, Population
+from disaggregate.settings import scale_prior
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import numbers_of, text_of
+from disaggregate.tables.people import as_names, require_columns
+
+AS_IT_IS = "as it is"
+# Each change by its short name, and what a reader is told of it.
+CHANGES = {
+    "trust": "results trusted less",
+    "linear": "linear kernel",
+    "rbf": "rbf kernel",
+    "weak": "weaker effects expected",
+    "strong": "stronger effects expected",
+}
+COLUMNS = ("by", "subgroup", "n", "change", "estimate", "std_error", "conf_low", "conf_high")
+SHIFTS = ("shift", "shift_in_std_errors")
+
+# A share trusted like this may be off by 0.1, one standard deviation at a share of a half.
+_LITTLE_TRUST = 25.0
+_TIMES_THE_PRIOR = 4.0
+
+
+def subgroup_sensitivity(
+    analysis: Analysis,
+    people: Any,
+    by: Sequence[str | Sequence[str]],
+    changes: Iterable[str] | None = None,
+    *,
+    level: float = 0.9,
+    n_draws: int | None = None,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Tabulate how far the rates of subgroups move when choices of the fit are changed, one at a time.
+
+    Each change is a fit of its own, as long as the first.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Made by :func:`disaggregate.fit_tables`, or loaded.
+    people : path or dataframe
+        The very people of the fit, in the same order.
+    by : sequence of str or of sequences of str
+        Columns that make subgroups, each entry for itself; a sequence of columns makes subgroups of all their
+        combinations. Everybody together comes first.
+    changes : iterable of str, optional
+        Some of "trust" (each reported share may be off by 0.1, or is trusted a quarter as much if that is less),
+        "linear" and "rbf" (the kernel), "weak" and "strong" (the prior variance of the score, a quarter or four
+        times as much). By default all that change anything.
+    level : float, default=0.9
+        Probability of the credible intervals.
+    n_draws : int, optional
+        Draws of each chain of the fits; as many as in the first by default.
+    progress : bool, default=False
+        Whether to show on standard error which fit is under way, and how far it is.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``by, subgroup, n, change, estimate, std_error, conf_low, conf_high, shift, shift_in_std_errors``,
+        first the fit "as it is". Shifts are from that fit, and in its standard errors: beyond 1 the choice matters
+        more than the noise.
+    """
+    table = analysis.read(people)
+    groupings = [[], *(as_names(entry) for entry in by)]
+    require_columns(table, [name for names in groupings for name in names])
+    fitted_on = _people_of_the_fit(analysis, table)
+    chosen = _chosen(analysis, changes)
+    first = _rates(analysis, table, groupings, AS_IT_IS, level)
+    parts = [first]
+    console = Console(stderr=True, quiet=not progress)
+    for place, change in enumerate(chosen, start=1):
+        console.print(f"{place} of {len(chosen)}: {CHANGES[change]}", highlight=False)
+        other = _fitted_again(analysis, fitted_on, change, n_draws, progress)
+        parts.append(_rates(other, table, groupings, CHANGES[change], level))
+    return pd.concat([_with_shifts(part, first) for part in parts], ignore_index=True)
+
+
+def changes_of(analysis: Analysis) -> list[str]:
+    """Return the short names of the changes that would change anything in this fit."""
+    kernel = analysis.classifier.kernel
+    evidence = analysis.classifier._data.evidence
+    has_shares = any(isinstance(known, (Fraction, Population)) for known in evidence)
+    return [name for name in CHANGES if name != kernel and (has_shares or name != "trust")]
+
+
+def _chosen(analysis: Analysis, changes: Iterable[str] | None) -> list[str]:
+    possible = changes_of(analysis)
+    if changes is None:
+        return possible
+    chosen = list(dict.fromkeys(as_names(changes)))
+    wrong = [change for change in chosen if change not in possible]
+    if wrong or not chosen:
+        told = f"{wrong[0]!r} is none of them" if wrong else "none was named"
+        raise ValueError(f"changes that would change anything in this fit are {', '.join(possible)}; {told}.")
+    return chosen
+
+
+def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame:
+    """Return those who count; refuse people that the model did not learn from."""
+    roles, data = analysis.roles, analysis.classifier._data
+    require_columns(people, [roles.group, *analysis.encoder.features, *([roles.weight] if roles.weight else [])])
+    counted = people if roles.weight is None else people[numbers_of(people[roles.weight]) > 0.0]
+    given = [text_of(value) for value in counted[roles.group]]
+    if given != [text_of(name) for name in _ids(analysis)]:
+        raise TableError(
+            f"these are not the people of the fit: it had {len(data.order):,} in {len(data.names):,} groups, and "
+            f"the column {roles.group!r} of these {len(counted):,} does not agree. Give the table that was fitted."
+        )
+    return counted
+
+
+def _ids(analysis: Analysis) -> list[Hashable]:
+    """Group of each person of the fit."""
+    data = analysis.classifier._data
+    places = data.in_caller_order(np.repeat(np.arange(len(data.names)), data.sizes))
+    return [data.names[place] for place in places]
+
+
+def _fitted_again(
+    analysis: Analysis, people: pd.DataFrame, change: str, n_draws: int | None, progress: bool
+) -> Analysis:
+    ids = _ids(analysis)
+    data = analysis.classifier._data
+    evidence: dict[Hashable, Evidence] = dict(zip(data.names, data.evidence, strict=True))
+    if change == "trust":
+        evidence = {name: _trusted_less(known) for name, known in evidence.items()}
+    settings = _settings(analysis, change) | {"progress": progress}
+    if n_draws is not None:
+        settings["n_draws"] = n_draws
+    classifier = clone(analysis.classifier).set_params(**settings)
+    weights = weights_in_shares(people, analysis.roles, ids, evidence)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        classifier.fit(analysis.encoder.transform(people), evidence, groups=ids, sample_weight=weights)
+    if classifier.stopped_early_:
+        raise KeyboardInterrupt
+    return replace(analysis, classifier=classifier)
+
+
+def _settings(analysis: Analysis, change: str) -> dict[str, Any]:
+    if change in ("linear", "rbf"):
+        return {"kernel": change}
+    if change == "trust":
+        return {}
+    classifier = analysis.classifier
+    _, nu = scale_prior(classifier.weights, classifier.mu, classifier.nu)
+    return {"nu": nu * _TIMES_THE_PRIOR if change == "strong" else nu / _TIMES_THE_PRIOR}
+
+
+def _trusted_less(evidence: Evidence) -> Evidence:
+    if isinstance(evidence, Population):
+        return Fraction(evidence.share, _LITTLE_TRUST)
+    if isinstance(evidence, Fraction):
+        return Fraction(evidence.share, min(_LITTLE_TRUST, evidence.confidence / _TIMES_THE_PRIOR))
+    return evidence
+
+
+def _rates(
+    analysis: Analysis, people: pd.DataFrame, groupings: list[list[str]], change: str, level: float
+) -> pd.DataFrame:
+    parts = []
+    for names in groupings:
+        rates = analysis.subgroups(people, names, level=level)
+        keys = rates[names].astype(object).where(rates[names].notna(), "missing")
+        told = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
+        parts.append(rates.assign(by=", ".join(names) or "everybody", subgroup=told, change=change))
+    return pd.concat(parts, ignore_index=True)[list(COLUMNS)]
+
+
+def _with_shifts(rates: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:
+    shift = rates["estimate"] - first["estimate"]
+    return rates.assign(
+        shift=shift, shift_in_std_errors=shift / first["std_error"].where(first["std_error"] > 0.0)
+    )

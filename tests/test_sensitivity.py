@@ -1,0 +1,105 @@
+"""Fits under other choices: each changes what it says and nothing else; shifts are from the fit as it is."""
+
+import pytest
+from numpy.testing import assert_allclose
+
+import disaggregate as dg
+from disaggregate.evidence import Count, Fraction, Population
+from disaggregate.sensitivity import CHANGES, _fitted_again, _trusted_less, changes_of, subgroup_sensitivity
+from disaggregate.tables.errors import TableError
+from tests.test_analysis import SETTINGS, make_tables
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+ROLES = {"group": "district", "share": "share", "weight": "w", "ignore": ["yes", "all"]}
+
+
+@pytest.fixture(scope="module")
+def tables():
+    people, results, _ = make_tables(n_groups=8)
+    people.loc[7, "w"] = 0.0  # who does not count is no part of the fit
+    return people, results
+
+
+@pytest.fixture(scope="module")
+def analysis(tables):
+    return dg.fit_tables(*tables, settings={**SETTINGS, "n_draws": 30, "n_burn": 30}, **ROLES)
+
+
+@pytest.fixture(scope="module")
+def table(analysis, tables):
+    return subgroup_sensitivity(analysis, tables[0], ["sex", ["sex", "place"]], ["trust", "strong"])
+
+
+def test_the_fit_as_it_is_comes_first(analysis, tables, table):
+    assert list(dict.fromkeys(table["change"])) == ["as it is", CHANGES["trust"], CHANGES["strong"]]
+    first = table[table["change"] == "as it is"]
+    assert first["by"].tolist() == ["everybody", "sex", "sex", *["sex, place"] * 4]
+    assert first["subgroup"].tolist()[:4] == ["everybody", "f", "m", "f, land"]
+    assert (first["shift"] == 0.0).all()
+    assert_allclose(first["estimate"].iloc[1:3], analysis.subgroups(tables[0], "sex")["estimate"])
+
+
+def test_shifts_are_counted_in_standard_errors_of_that_fit(table):
+    first, trust, strong = (rows.reset_index(drop=True) for _, rows in table.groupby("change", sort=False))
+    for other in (trust, strong):
+        assert_allclose(other["shift"], other["estimate"] - first["estimate"], atol=1e-12)
+        assert_allclose(other["shift_in_std_errors"], other["shift"] / first["std_error"])
+        assert other["shift"].abs().max() > 0.001
+    # Shares that may be off by 0.1 leave more open.
+    assert trust["std_error"][0] > 1.5 * first["std_error"][0]
+
+
+def test_each_change_reaches_the_fit(analysis, tables):
+    counted = tables[0][tables[0]["w"] > 0]
+    settings = {change: _fitted_again(analysis, counted, change, 10, False).classifier for change in CHANGES}
+    assert {change: fitted.nu for change, fitted in settings.items()} == {
+        "trust": None,
+        "linear": None,
+        "rbf": None,
+        "weak": 15.0 / 4.0,
+        "strong": 60.0,
+    }
+    assert [settings[name].kernel for name in ("rbf", "weak")] == ["rbf", "linear"]
+    assert {known.confidence for known in settings["trust"]._data.evidence} == {25.0}
+    assert {known.confidence for known in settings["strong"]._data.evidence} == {1000.0}
+    assert settings["rbf"].posterior_.shape == (2, 10)
+    assert (settings["rbf"]._data.units == analysis.classifier._data.units).all()
+
+
+def test_trust_is_only_lowered_where_a_share_is_reported():
+    assert _trusted_less(Population(0.3, size=900)) == Fraction(0.3, 25.0)
+    assert _trusted_less(Fraction(0.3, 40.0)) == Fraction(0.3, 10.0)
+    assert _trusted_less(Count(3)) == Count(3)
+
+
+def test_what_would_change_nothing_is_not_offered(analysis, tables):
+    assert changes_of(analysis) == ["trust", "rbf", "weak", "strong"]
+    with pytest.raises(ValueError, match="trust, rbf, weak, strong; 'linear' is none of them"):
+        subgroup_sensitivity(analysis, tables[0], ["sex"], ["linear"])
+
+
+def test_a_saved_model_is_enough(analysis, tables, table, tmp_path):
+    analysis.save(tmp_path / "m.dgz")
+    tables[0].to_csv(tmp_path / "people.csv", index=False)
+    loaded = dg.load(tmp_path / "m.dgz")
+    twin = subgroup_sensitivity(loaded, tmp_path / "people.csv", ["sex"], ["trust"])
+    same = table[table["by"].isin(["everybody", "sex"]) & table["change"].isin(["as it is", CHANGES["trust"]])]
+    assert_allclose(twin["estimate"], same["estimate"], atol=1e-6)
+
+
+def test_other_people_are_refused(analysis, tables):
+    with pytest.raises(TableError, match="not the people of the fit: it had 159 in 8 groups"):
+        subgroup_sensitivity(analysis, tables[0].iloc[::-1], ["sex"])
+    with pytest.raises(TableError, match="no column 'hair'"):
+        subgroup_sensitivity(analysis, tables[0], ["hair"])
+
+
+def test_an_interrupt_ends_it(analysis, tables, monkeypatch):
+    monkeypatch.setattr(dg.GroupStatsClassifier, "stopped_early_", property(lambda self: "stopped"))
+    with pytest.raises(KeyboardInterrupt):
+        subgroup_sensitivity(analysis, tables[0], ["sex"], ["weak"])
+
+
+def test_progress_says_which_fit(analysis, tables, capsys):
+    subgroup_sensitivity(analysis, tables[0], ["sex"], ["weak"], n_draws=5, progress=True)
+    assert "1 of 1: weaker effects expected" in capsys.readouterr().err
