@@ -76,7 +76,7 @@ def test_each_row_has_the_digits_that_it_is_worth(ax):
     subgroup_forest(pd.DataFrame({"term": ["sex", "income"], "contrast": ["f - m", "+1"], **mixed}), ax=ax)
     assert [text.get_text() for text in ax.texts] == [
         "0.10  [0.00, 0.30]",
-        "0.0000003  [0.0000001, 0.0000005]",
+        "0.00000030  [0.00000010, 0.00000050]",
     ]
 
 

@@ -26,7 +26,7 @@ def test_rows_of_about_the_same_width_have_the_same_digits():
 
 
 def test_rows_of_other_widths_have_their_own():
-    assert digits(0.1, 0.1, 4e-6) == [2, 2, 6]
+    assert digits(0.1, 0.1, 4e-6) == [2, 2, 7]
     assert digits(0.1, 4e-6, 4e-6) == [2, 7, 7]
 
 

@@ -13,7 +13,7 @@ _DIGITS_MORE = 2
 def worthwhile_digits(table: pd.DataFrame, fewest: int) -> NDArray[np.int64]:
     """Digits after the point, for each row, that show one or two digits of half its interval.
 
-    Rows have as many digits as the usual half width is worth, as far as that leaves one or two of their own.
+    Rows have as many digits as the usual half width is worth, where that shows one or two of their own, else two.
 
     Parameters
     ----------
@@ -27,7 +27,8 @@ def worthwhile_digits(table: pd.DataFrame, fewest: int) -> NDArray[np.int64]:
     digits = np.full(len(table), fewest)
     if known.any():
         own, usual = (1 - np.floor(np.log10(half)) for half in (width[known], np.median(width[known])))
-        digits[known] = np.clip(np.clip(usual, own - 1, own), fewest, _MOST_DIGITS)
+        will_do = (own - 1 <= usual) & (usual <= own)
+        digits[known] = np.clip(np.where(will_do, usual, own), fewest, _MOST_DIGITS)
     return digits
 
 
