@@ -58,7 +58,10 @@ def run(arguments: argparse.Namespace) -> None:
     given = [path for path in (arguments.people, arguments.model, arguments.sensitivity) if path is not None]
     if arguments.output.resolve() in [path.resolve() for path in given]:
         raise CommandError("the page must be another file than the model and the tables")
-    with told_to_the_user():
+    from rich.console import Console
+
+    waiting = Console(stderr=True, quiet=arguments.json).status("writing the report")
+    with told_to_the_user(), waiting:
         from disaggregate.report import write_report
 
         write_report(
