@@ -1,5 +1,8 @@
 """Fits under other choices: each changes what it says and nothing else; shifts are from the fit as it is."""
 
+import copy
+from dataclasses import replace
+
 import pytest
 from numpy.testing import assert_allclose
 
@@ -92,6 +95,15 @@ def test_other_people_are_refused(analysis, tables):
         subgroup_sensitivity(analysis, tables[0].iloc[::-1], ["sex"])
     with pytest.raises(TableError, match="no column 'hair'"):
         subgroup_sensitivity(analysis, tables[0], ["hair"])
+
+
+def test_few_people_and_anonymised_models_tell_nothing(analysis, tables):
+    rows = subgroup_sensitivity(analysis, tables[0], ["sex"], ["weak"], n_draws=5, min_group_size=100)
+    assert rows["estimate"].notna().tolist() == [True, False, False] * 2
+    nobody = copy.copy(analysis.classifier)
+    del nobody.label_proba_
+    with pytest.raises(TableError, match="was anonymised"):
+        subgroup_sensitivity(replace(analysis, classifier=nobody), tables[0], ["sex"])
 
 
 def test_an_interrupt_ends_it(analysis, tables, monkeypatch):

@@ -46,6 +46,7 @@ def subgroup_sensitivity(
     level: float = 0.9,
     n_draws: int | None = None,
     progress: bool = False,
+    min_group_size: int = 1,
 ) -> pd.DataFrame:
     """Tabulate how far the rates of subgroups move when choices of the fit are changed, one at a time.
 
@@ -70,6 +71,8 @@ def subgroup_sensitivity(
         Draws of each chain of the fits; as many as in the first by default.
     progress : bool, default=False
         Whether to show on standard error which fit is under way, and how far it is.
+    min_group_size : int, default=1
+        Subgroups of fewer people, and what would give them away, have no estimate.
 
     Returns
     -------
@@ -83,13 +86,13 @@ def subgroup_sensitivity(
     require_columns(table, [name for names in groupings for name in names])
     fitted_on = _people_of_the_fit(analysis, table)
     chosen = _chosen(analysis, changes)
-    first = _rates(analysis, table, groupings, AS_IT_IS, level)
+    first = _rates(analysis, table, groupings, AS_IT_IS, level, min_group_size)
     parts = [first]
     console = Console(stderr=True, quiet=not progress)
     for place, change in enumerate(chosen, start=1):
         console.print(f"{place} of {len(chosen)}: {CHANGES[change]}", highlight=False)
         other = _fitted_again(analysis, fitted_on, change, n_draws, progress)
-        parts.append(_rates(other, table, groupings, CHANGES[change], level))
+        parts.append(_rates(other, table, groupings, CHANGES[change], level, min_group_size))
     return pd.concat([_with_shifts(part, first) for part in parts], ignore_index=True)
 
 
@@ -116,6 +119,10 @@ def _chosen(analysis: Analysis, changes: Iterable[str] | None) -> list[str]:
 def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame:
     """Return those who count; refuse people that the model did not learn from."""
     roles, data = analysis.roles, analysis.classifier._data
+    if not hasattr(analysis.classifier, "label_proba_"):
+        raise TableError(
+            "this model was anonymised, and no longer knows whom it was fitted to; give the whole one."
+        )
     require_columns(people, [roles.group, *analysis.encoder.features, *([roles.weight] if roles.weight else [])])
     counted = people if roles.weight is None else people[numbers_of(people[roles.weight]) > 0.0]
     given = [text_of(value) for value in counted[roles.group]]
@@ -174,11 +181,16 @@ def _trusted_less(evidence: Evidence) -> Evidence:
 
 
 def _rates(
-    analysis: Analysis, people: pd.DataFrame, groupings: list[list[str]], change: str, level: float
+    analysis: Analysis,
+    people: pd.DataFrame,
+    groupings: list[list[str]],
+    change: str,
+    level: float,
+    min_group_size: int,
 ) -> pd.DataFrame:
     parts = []
     for names in groupings:
-        rates = analysis.subgroups(people, names, level=level)
+        rates = analysis.subgroups(people, names, level=level, min_group_size=min_group_size)
         keys = rates[names].astype(object).where(rates[names].notna(), "missing")
         told = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
         parts.append(rates.assign(by=", ".join(names) or "everybody", subgroup=told, change=change))

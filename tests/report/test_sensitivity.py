@@ -75,3 +75,12 @@ def test_another_table_is_refused(table):
         read_sensitivity(table[table["change"] == "as it is"])
     with pytest.raises(TableError, match="several rows for one subgroup"):
         read_sensitivity(pd.concat([table, table]))
+
+
+def test_few_people_are_not_told_of(table):
+    few = table.assign(n=[10, 8, 2] * 3)
+    section = sensitivity_section(read_sensitivity(few, min_group_size=5), "sex")
+    _, by_sex = of_kind(section, "table")
+    # Who are hidden alone follow from the total, so that their neighbours are hidden with them.
+    assert {cell.text for row in by_sex.rows for cell in row[1:]} == {"—"}
+    assert of_kind(section, "text")[-1].text.startswith("None of 1 estimate moves")

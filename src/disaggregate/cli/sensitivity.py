@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from disaggregate.cli.arguments import output_path, whole_number
-from disaggregate.cli.command import add_model_and_people, new_command
+from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
@@ -46,6 +46,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add("--change", type=names, action="extend", metavar="NAMES", help="some of the changes above (default: all)")
     add("--draws", type=whole_number(1), metavar="N", help="draws to keep a chain (default: as in the model)")
+    add_min_group_size(parser)
     add("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write (.csv or .parquet)")
     add_json_argument(parser)
     parser.set_defaults(run=run)
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
             level=arguments.level,
             n_draws=arguments.draws,
             progress=not arguments.json,
+            min_group_size=arguments.min_group_size,
         )
         write_rows(arguments.output, [table])
     print_table(table, "Estimates under other choices", arguments.json)

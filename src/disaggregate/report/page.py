@@ -63,7 +63,7 @@ def write_report(
     sensitivity : path or dataframe, optional
         What :func:`disaggregate.sensitivity.subgroup_sensitivity` returned, or the command wrote.
     """
-    moved = None if sensitivity is None else read_sensitivity(sensitivity)
+    moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
     if len(table) < min_group_size:
         raise ValueError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from disaggregate.privacy import ESTIMATES, withhold
 from disaggregate.report.blocks import Block, Code, Heading, Section, Text
 from disaggregate.report.tables import as_table
 from disaggregate.sensitivity import AS_IT_IS, COLUMNS, SHIFTS
@@ -29,8 +30,16 @@ the estimate should be quoted together with that choice, or not at all."""
 _ONE = 1.0
 
 
-def read_sensitivity(source: Any) -> pd.DataFrame:
-    """Read what `disaggregate sensitivity` wrote, or :func:`subgroup_sensitivity` returned."""
+def read_sensitivity(source: Any, min_group_size: int = 1) -> pd.DataFrame:
+    """Read what `disaggregate sensitivity` wrote, or :func:`subgroup_sensitivity` returned.
+
+    Parameters
+    ----------
+    source : path or dataframe
+        The table.
+    min_group_size : int, default=1
+        Numbers of subgroups of fewer people, and what would give them away, are left out.
+    """
     table = read_table(source, {"by": "text", "subgroup": "text", "change": "text"})
     missing = [name for name in (*COLUMNS, *SHIFTS) if name not in table]
     if missing:
@@ -47,7 +56,12 @@ def read_sensitivity(source: Any) -> pd.DataFrame:
             f"the table of sensitivity must hold the fit {AS_IT_IS!r} and one under another choice at least; give "
             "what `disaggregate sensitivity` wrote."
         )
-    return table
+    parts = [_withheld(part, min_group_size) for _, part in table.groupby(["by", "change"], sort=False)]
+    return pd.concat(parts).sort_index()
+
+
+def _withheld(part: pd.DataFrame, min_group_size: int) -> pd.DataFrame:
+    return withhold(part, min_group_size, (*ESTIMATES, *SHIFTS))
 
 
 def sensitivity_section(table: pd.DataFrame | None, column: str) -> Section:
@@ -86,7 +100,7 @@ def _moved(by: str, rows: pd.DataFrame) -> Block:
 def _summary(table: pd.DataFrame) -> str:
     """Count whose estimates hang on a choice, and name the farthest."""
     shifts = table["shift_in_std_errors"].abs()
-    farthest = shifts.groupby([table["by"], table["subgroup"]]).max()
+    farthest = shifts.groupby([table["by"], table["subgroup"]]).max().dropna()
     n_moved = int((farthest > _ONE).sum())
     counted = plural(len(farthest), "estimate")
     if not n_moved:
