@@ -31,6 +31,7 @@ CHANGES = {
 }
 COLUMNS = ("by", "subgroup", "n", "change", "estimate", "std_error", "conf_low", "conf_high")
 SHIFTS = ("shift", "shift_in_std_errors")
+LARGEST = "largest shift"
 
 # A share trusted like this may be off by 0.1, one standard deviation at a share of a half.
 _LITTLE_TRUST = 25.0
@@ -94,6 +95,26 @@ def subgroup_sensitivity(
         other = _fitted_again(analysis, fitted_on, change, n_draws, progress)
         parts.append(_rates(other, table, groupings, CHANGES[change], level, min_group_size))
     return pd.concat([_with_shifts(part, first) for part in parts], ignore_index=True)
+
+
+def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
+    """Set the estimates of each subgroup under all choices side by side.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of :func:`subgroup_sensitivity` with one value of ``by``.
+
+    Returns
+    -------
+    DataFrame
+        A row a subgroup: ``subgroup``, the estimate under each change by its name, and ``largest shift``, in
+        standard errors of the fit as it is.
+    """
+    changes = list(dict.fromkeys(rows["change"]))
+    estimates = rows.set_index(["subgroup", "change"])["estimate"].unstack(sort=False)
+    largest = rows["shift_in_std_errors"].abs().groupby(rows["subgroup"]).max()
+    return estimates[changes].assign(**{LARGEST: largest}).rename_axis(columns=None).reset_index()
 
 
 def changes_of(analysis: Analysis) -> list[str]:

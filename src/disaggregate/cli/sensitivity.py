@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output.resolve() in (arguments.people.resolve(), arguments.model.resolve()):
         raise CommandError("the output must be another file than the model and the table of people")
     with told_to_the_user():
-        from disaggregate.sensitivity import subgroup_sensitivity
+        from disaggregate.sensitivity import side_by_side, subgroup_sensitivity
         from disaggregate.tables.files import write_rows
         from disaggregate.tables.formats import format_of
 
@@ -73,4 +73,9 @@ def run(arguments: argparse.Namespace) -> None:
             min_group_size=arguments.min_group_size,
         )
         write_rows(arguments.output, [table])
-    print_table(table, "Estimates under other choices", arguments.json)
+    if arguments.json:
+        print_table(table, "", as_json=True)
+        return
+    for by, rows in table.groupby("by", sort=False):
+        print_table(side_by_side(rows).rename(columns={"subgroup": by}), "Under other choices", as_json=False)
+    print("Shifts are in standard errors of the fit as it is; beyond 1 the choice matters more than the noise.")

@@ -9,7 +9,7 @@ import pandas as pd
 from disaggregate.privacy import ESTIMATES, withhold
 from disaggregate.report.blocks import Block, Code, Heading, Section, Text
 from disaggregate.report.tables import as_table
-from disaggregate.sensitivity import AS_IT_IS, COLUMNS, SHIFTS
+from disaggregate.sensitivity import AS_IT_IS, COLUMNS, LARGEST, SHIFTS, side_by_side
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
 from disaggregate.tables.words import plural
@@ -83,17 +83,13 @@ def sensitivity_section(table: pd.DataFrame | None, column: str) -> Section:
 
 
 def _moved(by: str, rows: pd.DataFrame) -> Block:
-    """Set the estimates of each subgroup under all choices side by side."""
-    changes = list(dict.fromkeys(rows["change"]))
-    estimates = rows.set_index(["subgroup", "change"])["estimate"].unstack(sort=False)
-    largest = rows["shift_in_std_errors"].abs().groupby(rows["subgroup"]).max()
-    wide = estimates[changes].assign(largest=largest).rename_axis("subgroup").reset_index()
-    headings = {change: change[:1].upper() + change[1:] for change in changes}
+    wide = side_by_side(rows)
+    headings = {name: name[:1].upper() + name[1:] for name in wide if name != "subgroup"}
     whose = "of everybody" if by == "everybody" else f"by {by}"
     return as_table(
         wide,
         f"Estimated share of positives {whose} under other choices.",
-        {"subgroup": by, **headings, "largest": "Largest shift, in standard errors"},
+        {"subgroup": by, **headings, LARGEST: "Largest shift, in standard errors"},
     )
 
 
@@ -105,8 +101,8 @@ def _summary(table: pd.DataFrame) -> str:
     counted = plural(len(farthest), "estimate")
     if not n_moved:
         return (
-            f"None of {counted} moves by more than one standard error under any of these choices: the results say "
-            "what they say whichever is made."
+            f"None of {counted} moves by more than one standard error under any of these choices. That says nothing "
+            "of what all these fits assume: that people with equal features are alike in all groups."
         )
     row = table.loc[shifts.idxmax()]
     whose = "everybody" if row["by"] == "everybody" else f"{row['by']} = {row['subgroup']}"
