@@ -101,8 +101,8 @@ def _summary(table: pd.DataFrame) -> str:
     counted = plural(len(farthest), "estimate")
     if not n_moved:
         return (
-            f"None of {counted} moves by more than one standard error under any of these choices. That says nothing "
-            "of what all these fits assume: that people with equal features are alike in all groups."
+            f"None of {counted} moves by more than one standard error under any of these choices. That says "
+            "nothing of what all these fits assume: that people with equal features are alike in all groups."
         )
     row = table.loc[shifts.idxmax()]
     whose = "everybody" if row["by"] == "everybody" else f"{row['by']} = {row['subgroup']}"
