@@ -12,7 +12,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-WITHOUT_CODE = {"index", "api", "comparison", "defaults", "measurements", "model", "principles", "stress", "versions"}
+WITHOUT_CODE = {
+    *("index", "api", "comparison", "defaults", "measurements", "model", "principles", "stress", "versions"),
+}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)

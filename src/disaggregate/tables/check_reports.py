@@ -44,7 +44,7 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
             f"{plural(len(silent), 'group')} with a row but no report: {some(silent)}; nothing is learnt from "
             "them, but they get predictions.",
         )
-    if roles.share is not None and roles.confidence is None and roles.weight is None and not sampled:
+    if roles.share is not None and roles.confidence is None and not sampled:
         yield from _impossible_shares(people, results, roles)
 
 
