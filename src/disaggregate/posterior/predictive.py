@@ -1,8 +1,9 @@
-"""Whether the groups' reports look like those that the fitted model would produce.
+"""Whether each group's report looks like what the model, learned from the others, would lead to expect.
 
-Each draw of f produces shares of its own: labels are tossed, counted and reported with the noise that the evidence
-admits. Where the real reports lie farther from what f expects than those, the model explains them badly: groups
-differ in more than their members' features, or reports are less exact than was claimed.
+A fit follows the reports that it was given, so that looking at them again would flatter it. Here each group is
+judged as if it had been left out: draws that explain its own report well count the less (importance sampling). Where
+reports lie farther from what is then expected than chance allows, groups differ in more than their members'
+features, or reports are less exact than was claimed.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import Count, Fraction, Population
 from disaggregate.posterior.group_score import runs_of_groups
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.sampler.evidence import EvidenceArrays, make_evidence
 
-# Draws that are checked: beyond this many, an even choice of them.
-_MOST_DRAWS = 200
+# Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
+_MOST_DRAWS = 1000
+_REPLICATES = 1000
 _VALUES_AT_ONCE = 2**23
 
 # Members of the groups that are checked, about: beyond this many, an even choice of groups.
-_MOST_ROWS = 20_000
+_MOST_ROWS = 5_000
 
 # Below this probability of larger discrepancies the reports are called surprising.
 SURPRISING = 0.01
@@ -31,24 +34,27 @@ SURPRISING = 0.01
 _EXACT = 1e9
 
 # A group of which f is certain would make any error infinite.
-_LEAST_VARIANCE = 1e-12
+_LEAST_VARIANCE = 1e-6
+
+# The square of a score must stay a number; beyond this nothing changes that any evidence could tell.
+_FARTHEST = 1e150
 
 _TELL_SHARES = (Fraction, Count, Population)
 
 
 @dataclass(frozen=True)
 class PredictiveCheck:
-    """How the reports compare with those that the model would produce.
+    """How the reports compare with those that the model would expect of groups that it has not seen.
 
     Attributes
     ----------
     p_value : float
-        Posterior predictive probability of reports that are as far from what the model expects, over all groups
-        that report a share; NaN where none does. Far below one half means that the model explains them badly.
+        Probability of reports that are as far from what is expected, over all groups that report a share; NaN
+        where none does. A small one means that the model explains them badly.
     groups : tuple
-        The groups that report a share.
+        The groups that were looked at.
     surprise : ndarray of shape (n_groups,)
-        How many standard deviations each group's report lies above what f expects, on average over draws.
+        How many standard deviations each group's report lies above what the others lead to expect.
     """
 
     p_value: float
@@ -62,7 +68,7 @@ class PredictiveCheck:
 
 
 def check_reports(posterior: Posterior, X: np.ndarray, data: GroupedData) -> PredictiveCheck:
-    """Compare the reports with those of replicated groups.
+    """Compare each report with what the other groups lead to expect.
 
     Parameters
     ----------
@@ -77,15 +83,18 @@ def check_reports(posterior: Posterior, X: np.ndarray, data: GroupedData) -> Pre
     if not len(groups):
         return PredictiveCheck(np.nan, (), np.empty(0))
     rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
-    mean, variance, tossed = _shares(posterior, X, data, groups, rng)
-    confidence = np.array([getattr(data.evidence[group], "confidence", np.inf) for group in groups])
-    spread = np.sqrt(variance + mean * (1.0 - mean) / (confidence + 3.0))
-    distance = (data.reported_shares[groups] - mean) / spread
-    replicated = (_with_noise(tossed, confidence, rng) - mean) / spread
-    farther = (replicated**2).sum(axis=1) >= (distance**2).sum(axis=1)
-    return PredictiveCheck(
-        float(farther.mean()), tuple(data.names[group] for group in groups), distance.mean(axis=0)
-    )
+    surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
+    n_draws, place, evidence = posterior.delta2.size, 0, make_evidence(data)
+    chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, _MOST_DRAWS)).astype(int))
+    for first, last in runs_of_groups(data.sizes[groups], max(1, _VALUES_AT_ONCE // n_draws)):
+        rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
+        scores = posterior.scores(X[data.order[rows]])[chosen]
+        for group in groups[first:last]:
+            own, scores = np.split(scores, [data.sizes[group]], axis=1)
+            surprise[place], replicated[:, place] = _compare(own, data, evidence, int(group), rng)
+            place += 1
+    farther = (replicated**2).sum(axis=1) >= (surprise**2).sum()
+    return PredictiveCheck(float(farther.mean()), tuple(data.names[group] for group in groups), surprise)
 
 
 def _checked_groups(data: GroupedData) -> np.ndarray:
@@ -97,26 +106,46 @@ def _checked_groups(data: GroupedData) -> np.ndarray:
     return told[np.unique(np.linspace(0, len(told) - 1, n_groups).astype(int))] if len(told) else told
 
 
-def _shares(
-    posterior: Posterior, X: np.ndarray, data: GroupedData, groups: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean and variance of each group's share given f, and that of labels tossed by f, (n_draws, n_groups)."""
-    n_draws = posterior.delta2.size
-    chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, _MOST_DRAWS)).astype(int))
-    mean, variance, tossed = np.zeros((3, len(chosen), len(groups)))
-    for first, last in runs_of_groups(data.sizes[groups], max(1, _VALUES_AT_ONCE // n_draws)):
-        rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
-        starts = np.cumsum(data.sizes[groups[first:last]]) - data.sizes[groups[first:last]]
-        weight = data.units[rows] / np.repeat(data.totals[groups[first:last]], data.sizes[groups[first:last]])
-        p = ndtr(posterior.scores(X[data.order[rows]])[chosen])
-        mean[:, first:last] = np.add.reduceat(p * weight, starts, axis=1)
-        variance[:, first:last] = np.add.reduceat(p * (1.0 - p) * weight**2, starts, axis=1)
-        tossed[:, first:last] = np.add.reduceat((rng.random(p.shape) < p) * weight, starts, axis=1)
-    return mean, np.maximum(variance, _LEAST_VARIANCE), tossed
+def _compare(
+    scores: np.ndarray, data: GroupedData, evidence: EvidenceArrays, group: int, rng: np.random.Generator
+) -> tuple[float, np.ndarray]:
+    """Say how far a report lies from what the other groups lead to expect, and how far made-up ones would."""
+    rows = slice(*data.offsets[group : group + 2])
+    share_of = data.units[rows] / data.units[rows].sum()
+    p = ndtr(scores)
+    mean, variance = p @ share_of, (p * (1.0 - p)) @ share_of**2
+    weight = _weights_without(scores, evidence, group)
+    expected = weight @ mean
+    confidence = getattr(data.evidence[group], "confidence", np.inf)
+    noise = expected * (1.0 - expected) / (confidence + 3.0)
+    spread = np.sqrt(max(weight @ (variance + (mean - expected) ** 2) + noise, _LEAST_VARIANCE))
+    drawn = p[rng.choice(len(p), _REPLICATES, p=weight)]
+    made_up = _with_noise((rng.random(drawn.shape) < drawn) @ share_of, confidence, rng)
+    reported = data.evidence[group].reported_share(len(share_of))
+    return float((reported - expected) / spread), (made_up - expected) / spread
 
 
-def _with_noise(share: np.ndarray, confidence: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _weights_without(scores: np.ndarray, evidence: EvidenceArrays, group: int) -> np.ndarray:
+    """Weights that take the draws to those of a fit without the group, cut where few would count for all."""
+    from disaggregate.sampler.compiled.evidence import evidence_by_draw
+
+    rows, counts = slice(*evidence.offsets[group : group + 2]), slice(*evidence.starts[group : group + 2])
+    log_likelihood = evidence_by_draw(
+        np.ascontiguousarray(np.clip(scores, -_FARTHEST, _FARTHEST)),
+        evidence.offsets[group : group + 2] - rows.start,
+        evidence.units[rows],
+        evidence.starts[group : group + 2] - counts.start,
+        evidence.likelihood[counts],
+        evidence.log_likelihood[counts],
+    )[:, 0]
+    log_likelihood = np.maximum(log_likelihood, -_FARTHEST)
+    weight = np.exp(log_likelihood.min() - log_likelihood)
+    weight = np.minimum(weight, weight.mean() * np.sqrt(len(weight)))
+    return weight / weight.sum()
+
+
+def _with_noise(share: np.ndarray, confidence: float, rng: np.random.Generator) -> np.ndarray:
     """Report the shares with the Beta noise of section 3.1; exact ones as they are."""
-    chi = np.minimum(confidence, _EXACT)
-    noisy = rng.beta(chi * share + 1.0, chi * (1.0 - share).clip(0.0) + 1.0)
-    return np.where(confidence >= _EXACT, share, noisy)
+    if confidence >= _EXACT:
+        return share
+    return rng.beta(confidence * share + 1.0, confidence * (1.0 - share).clip(0.0) + 1.0)
