@@ -1,8 +1,8 @@
 """Whether each group's report looks like what the model, learned from the others, would lead to expect.
 
 A fit follows the reports that it was given, so that looking at them again would flatter it. Here each group is
-judged as if it had been left out: draws that explain its own report well count the less (importance sampling). Where
-reports lie farther from what is then expected than chance allows, groups differ in more than their members'
+judged as if it had been left out: draws that explain its own report well count the less (importance sampling).
+Where reports lie farther from what is then expected than chance allows, groups differ in more than their members'
 features, or reports are less exact than was claimed.
 """
 
