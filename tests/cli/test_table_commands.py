@@ -178,13 +178,13 @@ def test_numbers_that_json_lacks_are_null(capsys):
 
 def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys, monkeypatch):
     model, checkpoint = tmp_path / "m.dgz", tmp_path / "run.dgc"
-    command = ["fit", *paths(folder), *ROLES, *SHORT, "--draws", "400", "-o", str(model)]
+    command = ["fit", *paths(folder), *ROLES, *SHORT, "--draws", "4000", "-o", str(model)]
     with monkeypatch.context() as patch:
         interrupt_after(6, patch)
         assert main([*command, "--checkpoint", str(checkpoint)]) == 130
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"].startswith("Stopped early")
-    assert load(model).classifier.posterior_.shape[1] < 400
+    assert load(model).classifier.posterior_.shape[1] < 4000
     assert main([*command, "--checkpoint", str(checkpoint), "--resume"]) == 0
     resumed = load(model).classifier.posterior_.delta2
     assert main(command) == 0

@@ -201,13 +201,13 @@ def interrupt_after(n_turns, monkeypatch, kind=DenseChain):
 
 @pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChain), ("sparse", SparseChain)])
 def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
-    whole = fit(model_of(kind, n_draws=1000))
+    whole = fit(model_of(kind, n_draws=10_000))
     interrupt_after(20, monkeypatch, chain)
-    with pytest.warns(match=r"Stopped early, with \d+ of 1000 draws a chain"):
-        model = fit(model_of(kind, n_draws=1000))
+    with pytest.warns(match=r"Stopped early, with \d+ of 10000 draws a chain"):
+        model = fit(model_of(kind, n_draws=10_000))
     n_chains, n_draws = model.posterior_.shape
     assert n_chains == 2
-    assert 0 < n_draws < 1000
+    assert 0 < n_draws < 10_000
     assert model.diagnostics_.verdict.startswith("Stopped early")
     assert np.isfinite(model.predict_proba(TOWN.X)).all()
     assert ((model.label_proba_ >= 0.0) & (model.label_proba_ <= 1.0)).all()
@@ -220,10 +220,10 @@ def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
         interrupt_after(5, patch)
-        model = fit(model_of("one replica"), checkpoint=path)
-    assert model._fitted.stopped_early
-    whole = fit(model_of("one replica"))
-    assert_same(fit(model_of("one replica"), checkpoint=path, resume=True), whole)
+        model = fit(model_of("one replica", n_draws=20_000), checkpoint=path)
+    assert model.stopped_early_
+    whole = fit(model_of("one replica", n_draws=20_000))
+    assert_same(fit(model_of("one replica", n_draws=20_000), checkpoint=path, resume=True), whole)
 
 
 def test_an_interrupt_before_the_first_draw_is_an_interrupt(monkeypatch):

@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.evidence import log_peaks, make_evidence
+from disaggregate.sampler.evidence import EvidenceArrays, log_peaks, make_evidence
 
 _VALUES_AT_ONCE = 2**23
 
@@ -50,6 +50,32 @@ def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> 
         )
         scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws) + peaks[first:last]
     return scores
+
+
+def group_log_likelihood(evidence: EvidenceArrays, group: int, fitted: np.ndarray) -> np.ndarray:
+    """Log likelihood of one group's evidence in each draw of its members' scores, labels summed out.
+
+    Parameters
+    ----------
+    evidence : EvidenceArrays
+        What all groups report.
+    group : int
+        Place of the group.
+    fitted : ndarray of shape (n_draws, n_members)
+        Scores f.
+    """
+    from disaggregate.sampler.compiled.evidence import evidence_by_draw
+
+    rows = slice(*evidence.offsets[group : group + 2])
+    counts = slice(*evidence.starts[group : group + 2])
+    return evidence_by_draw(
+        np.ascontiguousarray(np.clip(fitted, -_FARTHEST, _FARTHEST)),
+        evidence.offsets[group : group + 2] - rows.start,
+        evidence.units[rows],
+        evidence.starts[group : group + 2] - counts.start,
+        evidence.likelihood[counts],
+        evidence.log_likelihood[counts],
+    )[:, 0]
 
 
 def runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:

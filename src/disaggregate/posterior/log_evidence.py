@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, gammaln, log_ndtr, logsumexp
 from scipy.stats import t as student
 
+from disaggregate.posterior.group_score import group_log_likelihood
 from disaggregate.sampler.evidence import EvidenceArrays
 from disaggregate.sampler.model import Prior
 
@@ -137,18 +138,8 @@ def _log_likelihood_when_weighted(
     evidence: EvidenceArrays, is_weighted: np.ndarray, grid: np.ndarray
 ) -> np.ndarray:
     """Sum over the groups with survey weights, for every constant of the grid."""
-    from disaggregate.sampler.compiled.evidence import evidence_by_draw
-
     total = np.zeros(len(grid))
     for group in np.flatnonzero(is_weighted):
-        rows = slice(*evidence.offsets[group : group + 2])
-        counts = slice(*evidence.starts[group : group + 2])
-        total += evidence_by_draw(
-            np.repeat(grid[:, None], rows.stop - rows.start, axis=1),
-            evidence.offsets[group : group + 2] - rows.start,
-            evidence.units[rows],
-            evidence.starts[group : group + 2] - counts.start,
-            evidence.likelihood[counts],
-            evidence.log_likelihood[counts],
-        )[:, 0]
+        n_members = evidence.offsets[group + 1] - evidence.offsets[group]
+        total += group_log_likelihood(evidence, int(group), np.repeat(grid[:, None], n_members, axis=1))
     return total

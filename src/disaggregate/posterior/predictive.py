@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import Count, Fraction, Population
-from disaggregate.posterior.group_score import runs_of_groups
+from disaggregate.posterior.group_score import group_log_likelihood, runs_of_groups
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.sampler.evidence import EvidenceArrays, make_evidence
 
@@ -36,7 +36,7 @@ _EXACT = 1e9
 # A group of which f is certain would make any error infinite.
 _LEAST_VARIANCE = 1e-6
 
-# The square of a score must stay a number; beyond this nothing changes that any evidence could tell.
+# A report that is impossible in a draw counts as this improbable, so that weights stay numbers.
 _FARTHEST = 1e150
 
 _TELL_SHARES = (Fraction, Count, Population)
@@ -127,18 +127,7 @@ def _compare(
 
 def _weights_without(scores: np.ndarray, evidence: EvidenceArrays, group: int) -> np.ndarray:
     """Weights that take the draws to those of a fit without the group, cut where few would count for all."""
-    from disaggregate.sampler.compiled.evidence import evidence_by_draw
-
-    rows, counts = slice(*evidence.offsets[group : group + 2]), slice(*evidence.starts[group : group + 2])
-    log_likelihood = evidence_by_draw(
-        np.ascontiguousarray(np.clip(scores, -_FARTHEST, _FARTHEST)),
-        evidence.offsets[group : group + 2] - rows.start,
-        evidence.units[rows],
-        evidence.starts[group : group + 2] - counts.start,
-        evidence.likelihood[counts],
-        evidence.log_likelihood[counts],
-    )[:, 0]
-    log_likelihood = np.maximum(log_likelihood, -_FARTHEST)
+    log_likelihood = np.maximum(group_log_likelihood(evidence, group, scores), -_FARTHEST)
     weight = np.exp(log_likelihood.min() - log_likelihood)
     weight = np.minimum(weight, weight.mean() * np.sqrt(len(weight)))
     return weight / weight.sum()
