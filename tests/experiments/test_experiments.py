@@ -17,7 +17,8 @@ def test_figure_2_stands_beside_the_paper():
     assert outcome.table["sampler"].tolist() == ["published", "sparse", "default", "the paper"]
     paper = outcome.table.iloc[3]
     assert (paper["active kernels"], paper["seconds"], paper["AUC"]) == ("15", "6", "-")
-    assert outcome.raw["AUC"].iloc[1:].between(0.5, 1.0).all()  # so short a run of the published moves may be anywhere
+    # So short a run of the published moves may be anywhere.
+    assert outcome.raw["AUC"].iloc[1:].between(0.5, 1.0).all()
     assert outcome.table["active kernels"].tolist()[2] == "all"
     titles = [ax.get_title() for ax in outcome.figure.axes if ax.get_title()]
     assert [title.split(":")[0] for title in titles] == [
