@@ -163,12 +163,21 @@ def test_a_warm_start_keeps_kernels_in_proportion():
     assert np.abs(after - 2 * before).max() <= 1
 
 
-def test_a_warm_start_can_be_killed_and_resumed(tmp_path):
+@pytest.mark.parametrize("kind", ["several kernels", "one replica", "sparse"])
+def test_a_warm_start_can_be_killed_and_resumed(kind, tmp_path, monkeypatch):
+    """The settings tell the draws of one fit; the checkpoint knows that more are planned."""
     path = tmp_path / "run.dgc"
-    model = fit(model_of("sparse", n_draws=60))
-    fit(model, warm_start=True, checkpoint=path)
-    assert path.exists()
-    assert model.posterior_.shape[1] == 120
+    whole = fit(fit(model_of(kind, n_draws=400)), warm_start=True)
+    model = fit(model_of(kind, n_draws=400))
+    with monkeypatch.context() as patch:
+        killed_after(2, patch)
+        with pytest.raises(Killed):
+            fit(model, warm_start=True, checkpoint=path)
+    for _ in range(2):  # from where it was killed, and from its end
+        resumed = fit(model_of(kind, n_draws=400), checkpoint=path, resume=True)
+        assert resumed.posterior_.shape[1] == 800
+        assert not resumed.stopped_early_
+        assert_same(resumed, whole)
 
 
 def test_a_first_warm_start_is_a_fit():

@@ -13,7 +13,6 @@ from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-    from rich.progress import Progress
 
 DESCRIPTION = """\
 Add the columns probability, conf_low and conf_high to each row of a table of people. The table is read and written
@@ -53,9 +52,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFrame]:
+    from disaggregate.execute.progress_bar import progress_bar
     from disaggregate.tables.files import iter_table
 
-    with _progress(disable=arguments.json) as bar:
+    with progress_bar("people", show=not arguments.json) as bar:
         task = bar.add_task("reading", total=None)
         pieces = iter_table(
             arguments.people,
@@ -69,27 +69,3 @@ def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFra
                 raise CommandError(f"the table has a column {taken[0]!r} already; rename it first")
             yield piece.join(analysis.predict(piece, arguments.level))
             bar.advance(task, len(piece))
-
-
-def _progress(disable: bool) -> Progress:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("people"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        disable=disable,
-    )

@@ -5,15 +5,7 @@ from __future__ import annotations
 import threading
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from disaggregate.execute.progress_bar import progress_bar
 
 
 class Interrupted(Exception):
@@ -35,17 +27,7 @@ class Monitor:
 
     def __init__(self, n_sweeps: int, show: bool, what: str = "sampling") -> None:
         self._stopped = threading.Event()
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("sweeps"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            disable=not show,
-        )
+        self._bar = progress_bar("sweeps", show)
         self._task = self._bar.add_task(what, total=n_sweeps)
 
     def __enter__(self) -> Monitor:

@@ -64,7 +64,9 @@ class DenseSampling:
     ) -> DenseSampling:
         """Set up as before, without the short runs."""
         pilots = [_pilot(bases, comparison, found) for found in setting["pilots"]]
-        return cls(comparison, plan, pilots, setting["kernels"])
+        sampling = cls(comparison, plan, pilots, setting["kernels"])
+        sampling._plan_draws([found["n_draws"] for found in setting["pilots"]])
+        return sampling
 
     @property
     def chains(self) -> list[Runner]:
@@ -75,9 +77,7 @@ class DenseSampling:
         """Plan some more draws a chain."""
         weights = np.array([pilot.weight for pilot in self._pilots])
         shares = share_out(sum(self._planned()) + n_draws, weights / weights.sum())
-        for chains, share in zip(self._chains, np.maximum(shares, self._planned()), strict=True):
-            for chain in chains:
-                chain.schedule = replace(chain.schedule, n_draws=int(share))
+        self._plan_draws(np.maximum(shares, self._planned()).tolist())
 
     def setting(self) -> dict[str, Any]:
         """Return what the short runs found."""
@@ -87,12 +87,13 @@ class DenseSampling:
                 {
                     "place": pilot.place,
                     "weight": pilot.weight,
+                    "n_draws": n_draws,  # more than the settings say after a warm start
                     "powers": pilot.tuning.powers,
                     "paths": list(pilot.tuning.paths),
                     "stones": pilot.tuning.stones,
                     "columns": _digest(pilot.tuning.problem.columns),
                 }
-                for pilot in self._pilots
+                for pilot, n_draws in zip(self._pilots, self._planned(), strict=True)
             ],
         }
 
@@ -115,6 +116,11 @@ class DenseSampling:
 
     def _planned(self) -> list[int]:
         return [chains[0].schedule.n_draws for chains in self._chains]
+
+    def _plan_draws(self, planned: list[int]) -> None:
+        for chains, n_draws in zip(self._chains, planned, strict=True):
+            for chain in chains:
+                chain.schedule = replace(chain.schedule, n_draws=n_draws)
 
 
 def _pilot(bases: list[Basis], comparison: Comparison, found: dict[str, Any]) -> Pilot:

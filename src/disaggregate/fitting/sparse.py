@@ -58,7 +58,9 @@ class SparseSampling:
         cls, bases: list[Basis], comparison: Comparison, plan: Plan, setting: dict[str, Any]
     ) -> SparseSampling:
         """Set up as before, without the short runs."""
-        return cls(bases, comparison, plan, setting)
+        sampling = cls(bases, comparison, plan, setting)
+        sampling.lengthen(setting["n_draws"] - plan.schedule.n_draws)
+        return sampling
 
     @property
     def chains(self) -> list[Runner]:
@@ -72,7 +74,12 @@ class SparseSampling:
 
     def setting(self) -> dict[str, Any]:
         """Return what the short runs found."""
-        return {"kernels": self._kernels, "place": self._place, "powers": self._powers}
+        return {
+            "kernels": self._kernels,
+            "place": self._place,
+            "powers": self._powers,
+            "n_draws": self._chains[0].schedule.n_draws,  # more than the settings say after a warm start
+        }
 
     def fitted(self) -> Fitted:
         """Return what was drawn so far."""
