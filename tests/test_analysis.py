@@ -62,7 +62,7 @@ def test_predictions_are_those_of_the_classifier_and_find_who_is_positive(analys
     predicted = analysis.predict(people)
     assert list(predicted) == ["probability", "conf_low", "conf_high"]
     X = analysis.encoder.transform(people)
-    assert_array_equal(predicted["probability"], analysis.classifier.predict_proba(X)[:, 1])
+    assert_array_equal(predicted["probability"], analysis.classifier.predict_proba(X, people["district"])[:, 1])
     assert (predicted["conf_low"] <= predicted["conf_high"]).all()
     assert predicted["probability"][y].mean() > predicted["probability"][~y].mean() + 0.1
 
@@ -189,3 +189,59 @@ def test_people_of_weight_zero_are_left_out_of_the_fit(tables):
     assert len(analysis.classifier.label_proba_) == len(people) - 12
     assert any("12 people have weight 0" in problem.message for problem in analysis.problems)
     assert len(analysis.predict(given)) == len(people)
+
+
+def test_context_is_weighed_up_unless_told_otherwise(analysis, tables):
+    people, results, _ = tables
+    roles = {"group": "district", "share": "share"}
+    assert analysis.classifier.context == "auto"
+    without = dg.fit_tables(people, results, settings=SETTINGS | {"context": False}, **roles)
+    assert without.classifier.context_ is None
+    sparse = dg.fit_tables(people, results, settings=SETTINGS | {"weights": "sparse"}, **roles)
+    assert sparse.classifier.context is False
+
+
+@pytest.fixture(scope="module")
+def placed(tables):
+    """An analysis in which the make-up of districts counts."""
+    people, results, _ = tables
+    settings = SETTINGS | {"context": True}
+    return dg.fit_tables(people, results, group="district", share="share", ignore="w", settings=settings)
+
+
+def test_people_count_as_members_of_the_district_they_name(placed, tables):
+    people, _, _ = tables
+    X = placed.encoder.transform(people)
+    by_hand = placed.classifier.predict_proba(X, people["district"])[:, 1]
+    assert_allclose(placed.predict(people)["probability"], by_hand)
+    without = placed.predict(people.drop(columns="district"))["probability"]
+    assert_allclose(without, placed.classifier.predict_proba(X)[:, 1])
+    assert np.abs(without - by_hand).max() > 0.01
+
+
+def test_new_districts_are_known_by_all_their_people(placed, tables, monkeypatch):
+    people, _, _ = tables
+    moved = people.assign(district=np.repeat(["east", "west"], len(people) // 2))[::-1]
+    monkeypatch.setattr("disaggregate.posterior.blocks._FIRST_ROWS", 7)
+    monkeypatch.setattr("disaggregate.posterior.blocks._VALUES_AT_ONCE", 7 * 120)
+    estimate = placed.subgroups(moved, "district").set_index("district")["estimate"]
+    whole = placed.predict(moved)["probability"].groupby(moved["district"]).mean()
+    assert_allclose(estimate, whole)
+
+
+def test_effects_change_people_and_leave_their_district(placed, tables):
+    people, _, _ = tables
+    table = placed.effects(people, {"sex": "f"})
+    as_men, as_women = (placed.predict_draws(people.assign(sex=sex)).mean(axis=2) for sex in ("m", "f"))
+    assert_allclose(table["estimate"], [(as_men - as_women).mean()])
+    assert set(placed.effects(people)["term"]) == {"age", "place", "sex"}
+
+
+def test_numbers_and_texts_name_the_same_districts(tables):
+    people, results, _ = tables
+    number = {name: place for place, name in enumerate(results["district"])}
+    people, results = (t.assign(district=t["district"].map(number)) for t in (people, results))
+    spelled = results.assign(district=results["district"].astype(str))
+    settings = SETTINGS | {"context": True}
+    analysis = dg.fit_tables(people, spelled, group="district", share="share", settings=settings)
+    assert analysis._groups_of(people)[0] in analysis.classifier.context_.names

@@ -32,6 +32,18 @@ def nobodys(X):
     return dg.GroupStatsClassifier(**SHORT, centers=landmarks(X, 5)).fit(X, REPORTS, groups=GROUPS)
 
 
+def test_an_anonymised_model_forgets_the_make_up_of_small_groups(X, tmp_path):
+    model = dg.GroupStatsClassifier(**SHORT, centers=landmarks(X, 5), context=True)
+    model.fit(X, REPORTS, groups=GROUPS).save(tmp_path / "m.dgz", anonymise=True)
+    handed_on = dg.load(tmp_path / "m.dgz")
+    assert set(handed_on.context_.names) == {"none", "some", "more"}
+    for name, mean in zip(handed_on.context_.names, handed_on.context_.means, strict=True):
+        assert_allclose(mean, X[name == GROUPS].mean(axis=0))
+    large = np.isin(GROUPS, handed_on.context_.names)
+    told = handed_on.predict_proba(X[large], GROUPS[large])
+    assert_array_equal(told, model.predict_proba(X[large], GROUPS[large]))
+
+
 def tables():
     rng = np.random.default_rng(1)
     people = pd.DataFrame({"g": GROUPS, "x": rng.normal(size=len(GROUPS)), "y": rng.normal(size=len(GROUPS))})

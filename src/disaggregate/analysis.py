@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import read_table, schema_of
-from disaggregate.tables.ids import group_ids
+from disaggregate.tables.ids import group_ids, ids_like
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.roles import Roles, resolve_roles
@@ -68,13 +69,40 @@ class Analysis:
             Probability of the credible intervals.
         """
         table = self.read(people)
-        X = self.encoder.transform(table)
-        summary = probability_summary(self.classifier.posterior_, X, level)
+        posterior, rows = self.classifier._fitted_and_rows(self.encoder.transform(table), self._groups_of(table))
+        summary = probability_summary(posterior, rows, level)
         return pd.DataFrame(summary, columns=["probability", "conf_low", "conf_high"], index=table.index)
 
     def predict_draws(self, people: Any) -> np.ndarray:
-        """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows)."""
-        return self.classifier.predict_draws(self.encoder.transform(people))
+        """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows).
+
+        In a fit with context people count as members of the group that their row names.
+        """
+        return self.classifier.predict_draws(self.encoder.transform(people), self._groups_of(people))
+
+    def knowing(self, tables: Iterable[pd.DataFrame]) -> Analysis:
+        """Return an analysis that knows the make-up of all groups, before some of their people are predicted.
+
+        Parameters
+        ----------
+        tables : iterable of DataFrame
+            People, in one table or in pieces, as :meth:`read` gives them.
+        """
+        context = self.classifier.context_
+        if context is None:
+            return self
+        of_groups = ((table, self._groups_of(table)) for table in tables)
+        pieces = ((self.encoder.transform(table), groups) for table, groups in of_groups if groups is not None)
+        classifier = copy.copy(self.classifier)
+        classifier.context_ = context.knowing(pieces)
+        return replace(self, classifier=classifier)
+
+    def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
+        """Group of each row, where the fit needs it and the table tells."""
+        context = self.classifier.context_
+        if context is None or self.roles.group not in people:
+            return None
+        return ids_like(people[self.roles.group], context.names)
 
     def subgroups(
         self,
@@ -112,7 +140,7 @@ class Analysis:
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
         rates = subgroup_rates(
-            of_rows(self.predict_draws, table),
+            of_rows(self.knowing([table]).predict_draws, table),
             table,
             by,
             table[weight].to_numpy(dtype=float) if weight else None,
@@ -155,10 +183,12 @@ class Analysis:
             )
         weight = self.roles.weight
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])
+        known = self.knowing([table])
+        group = [] if known._groups_of(table) is None else [self.roles.group]
         return avg_comparisons(
-            self.predict_draws,
-            table[self.encoder.features],
-            features or None,
+            known.predict_draws,
+            table[[*self.encoder.features, *group]],
+            features or _not_empty(table[self.encoder.features]),
             weights=table[weight].to_numpy(dtype=float) if weight else None,
             level=level,
         )
@@ -208,7 +238,8 @@ def fit_tables(
     noise_kind : {"laplace", "gaussian"}, default="laplace"
         Kind of the privacy noise on counts that have a scale of noise.
     settings : dict, optional
-        Arguments of :class:`GroupStatsClassifier`.
+        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" by default: groups in tables, such
+        as districts, are seldom thrown together at random.
     how : dict, optional
         Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
     landmarks : int, optional
@@ -239,10 +270,17 @@ def fit_tables(
     ids, _ = group_ids(people, results, known.group)
     X = encoder.transform(people)
     centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
-    classifier = GroupStatsClassifier(**{**(settings or {}), **centers})
+    given = settings or {}
+    context = {} if given.get("weights") == "sparse" else {"context": "auto"}
+    classifier = GroupStatsClassifier(**{**context, **given, **centers})
     weights = weights_in_shares(people, known, ids, evidence)
     classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
+
+
+def _not_empty(people: pd.DataFrame) -> list[str]:
+    """Columns that hold anything to compare."""
+    return [str(name) for name in people if people[name].notna().any()]
 
 
 def weights_in_shares(

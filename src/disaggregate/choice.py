@@ -39,6 +39,8 @@ class KernelScore:
         Its probability before the reports are seen.
     weight : float
         Its share of the draws: its probability after that, or 0 where it is negligible.
+    context : bool
+        Whether the average features of a person's group count besides.
     """
 
     kernel: str
@@ -46,10 +48,12 @@ class KernelScore:
     log_evidence: LogEvidence
     prior: float
     weight: float
+    context: bool = False
 
     def __str__(self) -> str:
         width = "" if self.kernel == "linear" else f" gamma {self.gamma:.3g}"
-        return f"{self.kernel}{width} {self.log_evidence}, weight {self.weight:.2f}"
+        besides = " with context" if self.context else ""
+        return f"{self.kernel}{width}{besides} {self.log_evidence}, weight {self.weight:.2f}"
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ def weigh_kernels(bases: list[Basis], comparison: Comparison) -> tuple[list[Kern
     prior = comparison.odds / comparison.odds.sum()
     weights = kernel_weights(np.array([one.value for one in evidence]), prior)
     scores = [
-        KernelScore(_name(basis), basis.kernel.gamma, found, float(before), float(after))
+        KernelScore(_name(basis), basis.kernel.gamma, found, float(before), float(after), basis.context)
         for basis, found, before, after in zip(bases, evidence, prior, weights, strict=True)
     ]
     return scores, pilots

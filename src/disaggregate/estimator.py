@@ -20,6 +20,7 @@ from disaggregate.execute import Executor, one_blas_thread
 from disaggregate.fitting import DenseSampling, Plan, Sampling, SparseSampling
 from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
+from disaggregate.groups.context import Context, context_of
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -34,11 +35,14 @@ from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
+from disaggregate.tables.reports import known_groups
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from disaggregate.tables.people import Rows
 
 
 class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
@@ -65,6 +69,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
     intercept : bool, default=True
         Whether a constant is always in the model, outside the selection of kernels.
+    context : bool or "auto", default=False
+        Whether people of the same features may differ by the average features of their group: a district's
+        make-up, say, may matter to the vote of each of its people. Reports can hardly tell that from an effect of
+        their own features, so intervals become wider. "auto" averages over both by their probability given the
+        reports. For dense weights.
     weights : "dense" or "sparse", default="dense"
         Prior of the weights: a Gaussian process with this kernel, or spike and slab over the kernels, as in the
         paper.
@@ -100,6 +109,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Draws of the parameters.
     label_proba_ : ndarray of shape (n_rows,)
         Probability that each training individual is positive, given its own group's evidence too.
+    context_ : Context or None
+        Average features of the groups, where they may matter.
     stopped_early_ : str
         What is missing, in words, when the fit was interrupted; else empty.
     diagnostics_ : Diagnostics
@@ -131,6 +142,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         coef0: float = 1.0,
         centers: Any = "all",
         intercept: bool = True,
+        context: bool | Literal["auto"] = False,
         weights: Literal["dense", "sparse"] = "dense",
         a: float = 1.0,
         b: float = 1.0,
@@ -154,6 +166,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.coef0 = coef0
         self.centers = centers
         self.intercept = intercept
+        self.context = context
         self.weights = weights
         self.a = a
         self.b = b
@@ -214,23 +227,26 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         features = read_features(self, X, fitting=True)
         weights = read_sample_weight(sample_weight, len(features))
         classes, data = self._read_target(X, y, groups, len(features), weights)
+        context = self._find_context(features, data, speaks_of_groups(y, groups))
+        rows = features if context is None else context.beside(features, data.ids)
         journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume)
         with one_blas_thread():
-            sampling = self._set_up(journey, features, data, warm_start)
+            sampling = self._set_up(journey, features, rows, data, warm_start)
             journey.run(sampling, self._plan())
         fitted = sampling.fitted()
         self.classes_, self._journey, self._sampling = classes, journey, sampling
+        self.context_ = context
         self.posterior_ = fitted.posterior
         self.label_proba_ = fitted.label_sums.mean(axis=0) / self.posterior_.shape[1]
         self._fitted, self._data = fitted, data
         self.diagnostics_ = diagnose(
             self.posterior_,
-            features,
+            rows,
             fitted.ladder,
             fitted.kernels,
             data.rounding_error,
             fitted.stopped_early,
-            check_reports(self.posterior_, features, data),
+            check_reports(self.posterior_, rows, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
@@ -253,24 +269,34 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._fitted.ladder.log_evidence
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``."""
-        positive = probability_mean(*self._fitted_and_features(X))
+    def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+        """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``.
+
+        Parameters
+        ----------
+        X : dataframe or array-like of shape (n_rows, n_features)
+            Individuals.
+        groups : array-like of shape (n_rows,), optional
+            Group id of each row. It matters only to a fit with ``context``, which without it takes everybody for
+            a member of a group that is like all training individuals together. A group that was not in the fit is
+            known by the average of the rows given.
+        """
+        positive = probability_mean(*self._fitted_and_rows(X, groups))
         return np.column_stack([1.0 - positive, positive])
 
-    def predict(self, X: Any) -> np.ndarray:
-        """More probable class of each row, shape (n_rows,)."""
-        positive = probability_mean(*self._fitted_and_features(X))
+    def predict(self, X: Any, groups: Any = None) -> np.ndarray:
+        """More probable class of each row, shape (n_rows,); arguments as for :meth:`predict_proba`."""
+        positive = probability_mean(*self._fitted_and_rows(X, groups))
         return self.classes_[(positive > 0.5).astype(int)]
 
-    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+    def predict_interval(self, X: Any, level: float = 0.9, groups: Any = None) -> np.ndarray:
         """Central credible interval of each row's probability of the positive class, shape (n_rows, 2)."""
-        posterior, features = self._fitted_and_features(X)
-        return probability_interval(posterior, features, level)
+        posterior, rows = self._fitted_and_rows(X, groups)
+        return probability_interval(posterior, rows, level)
 
-    def predict_draws(self, X: Any) -> np.ndarray:
+    def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows)."""
-        return probability_draws(*self._fitted_and_features(X))
+        return probability_draws(*self._fitted_and_rows(X, groups))
 
     def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
         """Tabulate the training groups: what each reported beside what the posterior implies.
@@ -296,6 +322,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         by: str | Sequence[str],
         weights: str | None = None,
         *,
+        groups: str | None = None,
         level: float = 0.9,
         min_group_size: int = 1,
     ) -> DataFrame:
@@ -309,6 +336,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Columns that make the subgroups.
         weights : str, optional
             Column of survey weights.
+        groups : str, optional
+            Column of group ids, for a fit with ``context``.
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
@@ -319,18 +348,21 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``.
         """
-        from disaggregate.posterior.blocks import of_rows
         from disaggregate.posterior.subgroups import subgroup_rates
-        from disaggregate.tables.people import numbers, require_columns
+        from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             raise ValueError("subgroups needs named features: fit on a dataframe, then give people as one too.")
-        require_columns(people, [*names, *([weights] if weights else [])])
+        require_columns(people, [*names, *as_names(by), *(name for name in (weights, groups) if name)])
         weight = numbers(people, weights) if weights else None
-        rates = subgroup_rates(of_rows(self.predict_draws, people[list(names)]), people, by, weight, level=level)
-        return withhold(rates, min_group_size)
+        _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
+
+        def probability(some: Rows) -> np.ndarray:
+            return probability_draws(self.posterior_, rows[some])
+
+        return withhold(subgroup_rates(probability, people, by, weight, level=level), min_group_size)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
@@ -344,12 +376,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             Weights of labelled rows in the accuracy, or of members in their group's share.
         """
-        posterior, features = self._fitted_and_features(X)
+        check_is_fitted(self)
+        features = read_features(self, X, fitting=False)
         if not speaks_of_groups(y, groups):
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
         _, data = self._read_target(X, y, groups, len(features), weights)
-        return float(np.mean(group_log_scores(posterior, features, data)))
+        rows = features if self.context_ is None else self.context_.beside(features, data.ids)
+        return float(np.mean(group_log_scores(self.posterior_, rows, data)))
 
     def save(self, path: str | Path, *, anonymise: bool = False, min_group_size: int = 5) -> None:
         """Write the fitted model to a file, which :func:`disaggregate.load` reads.
@@ -391,9 +425,20 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         state = {**super().__getstate__(), "executor": None}
         return {name: value for name, value in state.items() if name not in ("_journey", "_sampling")}
 
-    def _fitted_and_features(self, X: Any) -> tuple[Posterior, np.ndarray]:
+    def _fitted_and_rows(self, X: Any, groups: Any) -> tuple[Posterior, np.ndarray]:
+        """Return the posterior, and features with the context of each row, if the fit knows any."""
         check_is_fitted(self)
-        return self.posterior_, read_features(self, X, fitting=False)
+        features = read_features(self, X, fitting=False)
+        if self.context_ is None:
+            return self.posterior_, features
+        return self.posterior_, self.context_.beside(features, known_groups(groups, len(features)))
+
+    def _find_context(self, features: np.ndarray, data: GroupedData, has_groups: bool) -> Context | None:
+        if not self.context or (self.context == "auto" and not has_groups):
+            return None
+        if not has_groups:
+            raise ValueError("context=True needs groups: labels of individuals tell of no company that they keep.")
+        return context_of(features, data)
 
     def _read_target(
         self, X: Any, y: Any, groups: Any, n_rows: int, weights: np.ndarray | None
@@ -403,15 +448,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         require_no_weights(weights)
         return read_labels(y, n_rows)
 
-    def _set_up(self, journey: Journey, features: np.ndarray, data: GroupedData, warm_start: bool) -> Sampling:
+    def _set_up(
+        self, journey: Journey, features: np.ndarray, rows: np.ndarray, data: GroupedData, warm_start: bool
+    ) -> Sampling:
         """Set the chains up: as they were after the last fit, as they are on file, or anew."""
         if warm_start and self.__sklearn_is_fitted__():
             sampling = journey.continued(getattr(self, "_journey", None), getattr(self, "_sampling", None))
             sampling.lengthen(self.n_draws)
             return sampling
         streams = Streams(journey.seed_or(self.random_state))
-        bases, odds = self._candidates(features, streams)
-        comparison = self._comparison(features, data, odds, streams)
+        bases, odds = self._candidates(features, streams, has_context=rows is not features)
+        comparison = self._comparison(rows, data, odds, streams)
         kind = DenseSampling if self.weights == "dense" else SparseSampling
         return journey.begun(kind, bases, comparison, self._plan())
 
@@ -419,18 +466,23 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         mu, nu = scale_prior(self.weights, self.mu, self.nu)
         return Prior(float(self.a), float(self.b), mu, nu)
 
-    def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
+    def _candidates(
+        self, features: np.ndarray, streams: Streams, has_context: bool
+    ) -> tuple[list[Basis], np.ndarray]:
         centers = choose_centers(features, self.centers, streams.for_centers())
         candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, features)
-        bases = [Basis(candidate.kernel, centers, bool(self.intercept)) for candidate in candidates]
-        return bases, np.array([candidate.odds for candidate in candidates])
+        contexts = [False] if not has_context else [False, True] if self.context == "auto" else [True]
+        bases = [
+            Basis(candidate.kernel, centers, bool(self.intercept), context)
+            for context in contexts
+            for candidate in candidates
+        ]
+        return bases, np.array([candidate.odds for candidate in candidates] * len(contexts))
 
-    def _comparison(
-        self, features: np.ndarray, data: GroupedData, odds: np.ndarray, streams: Streams
-    ) -> Comparison:
+    def _comparison(self, rows: np.ndarray, data: GroupedData, odds: np.ndarray, streams: Streams) -> Comparison:
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         prior = self._prior() if self.weights == "dense" else Prior(1.0, 1.0, *scale_prior("dense", None, None))
-        return Comparison(features[data.order], data, prior, odds, streams, self.n_jobs, bool(self.progress))
+        return Comparison(rows[data.order], data, prior, odds, streams, self.n_jobs, bool(self.progress))
 
     def _plan(self) -> Plan:
         moves: Moves = "dense" if self.weights == "dense" else "sparse"

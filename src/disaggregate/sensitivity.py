@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from rich.console import Console
 from sklearn.base import clone
@@ -28,6 +27,8 @@ CHANGES = {
     "rbf": "rbf kernel",
     "weak": "weaker effects expected",
     "strong": "stronger effects expected",
+    "context": "make-up of groups matters",
+    "no_context": "make-up of groups does not matter",
 }
 COLUMNS = ("by", "subgroup", "n", "change", "estimate", "std_error", "conf_low", "conf_high")
 SHIFTS = ("shift", "shift_in_std_errors")
@@ -65,7 +66,8 @@ def subgroup_sensitivity(
     changes : iterable of str, optional
         Some of "trust" (each reported share may be off by 0.1, or is trusted a quarter as much if that is less),
         "linear" and "rbf" (the kernel), "weak" and "strong" (the prior variance of the score, a quarter or four
-        times as much). By default all that change anything.
+        times as much), "context" and "no_context" (whether the average features of a group count besides a
+        person's own). By default all that change anything.
     level : float, default=0.9
         Probability of the credible intervals.
     n_draws : int, optional
@@ -119,10 +121,15 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
 
 def changes_of(analysis: Analysis) -> list[str]:
     """Return the short names of the changes that would change anything in this fit."""
-    kernel = analysis.classifier.kernel
-    evidence = analysis.classifier._data.evidence
-    has_shares = any(isinstance(known, (Fraction, Population)) for known in evidence)
-    return [name for name in CHANGES if name != kernel and (has_shares or name != "trust")]
+    classifier = analysis.classifier
+    useless = {classifier.kernel}
+    if classifier.context != "auto":
+        useless.add("context" if classifier.context else "no_context")
+    if not any(isinstance(known, (Fraction, Population)) for known in classifier._data.evidence):
+        useless.add("trust")
+    if classifier.weights == "sparse":
+        useless |= {"context", "no_context"}
+    return [name for name in CHANGES if name not in useless]
 
 
 def _chosen(analysis: Analysis, changes: Iterable[str] | None) -> list[str]:
@@ -147,7 +154,7 @@ def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame
     require_columns(people, [roles.group, *analysis.encoder.features, *([roles.weight] if roles.weight else [])])
     counted = people if roles.weight is None else people[numbers_of(people[roles.weight]) > 0.0]
     given = [text_of(value) for value in counted[roles.group]]
-    if given != [text_of(name) for name in _ids(analysis)]:
+    if given != [text_of(name) for name in data.ids]:
         raise TableError(
             f"these are not the people of the fit: it had {len(data.order):,} in {len(data.names):,} groups, and "
             f"the column {roles.group!r} of these {len(counted):,} does not agree. Give the table that was fitted."
@@ -155,18 +162,11 @@ def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame
     return counted
 
 
-def _ids(analysis: Analysis) -> list[Hashable]:
-    """Group of each person of the fit."""
-    data = analysis.classifier._data
-    places = data.in_caller_order(np.repeat(np.arange(len(data.names)), data.sizes))
-    return [data.names[place] for place in places]
-
-
 def _fitted_again(
     analysis: Analysis, people: pd.DataFrame, change: str, n_draws: int | None, progress: bool
 ) -> Analysis:
-    ids = _ids(analysis)
     data = analysis.classifier._data
+    ids = data.ids
     evidence: dict[Hashable, Evidence] = dict(zip(data.names, data.evidence, strict=True))
     if change == "trust":
         evidence = {name: _trusted_less(known) for name, known in evidence.items()}
@@ -186,6 +186,8 @@ def _fitted_again(
 def _settings(analysis: Analysis, change: str) -> dict[str, Any]:
     if change in ("linear", "rbf"):
         return {"kernel": change}
+    if change in ("context", "no_context"):
+        return {"context": change == "context"}
     if change == "trust":
         return {}
     classifier = analysis.classifier

@@ -27,6 +27,7 @@ def published_settings() -> dict[str, Any]:
         "gamma": "scale",
         "centers": "all",
         "intercept": False,
+        "context": False,
         "weights": "sparse",
         "a": 1.0,
         "b": 1.0,
@@ -66,11 +67,16 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
     for name in ("intercept", "progress"):
         _require(isinstance(settings[name], (bool, np.bool_)), name, "True or False", settings[name])
+    context = settings["context"]
+    sound = isinstance(context, (bool, np.bool_)) or _is_one_of(context, "auto")
+    _require(sound, "context", 'True, False or "auto"', context)
     latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
     _require(_is_one_of(latent, "exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
     _require(_is_one_of(weights, "sparse", "dense"), "weights", '"sparse" or "dense"', weights)
     sound = n_replicas is None or _is_whole(n_replicas, 1)
     _require(sound, "n_replicas", "None, for as many as swap well, or a whole number of 1 or more", n_replicas)
+    if weights == "sparse":
+        _require(not context, "context", 'False with weights="sparse", which choose among kernels alone', context)
     if weights == "dense":
         _require(latent == "exact", "latent", '"exact" with weights="dense", which have no other step', latent)
     if latent == "metropolis":

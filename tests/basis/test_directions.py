@@ -32,6 +32,29 @@ def test_prior_covariance_is_the_scaled_kernel(kernel: str, function, intercept:
     assert (np.diff(directions.spread) <= 0).all()
 
 
+def test_a_context_adds_its_own_covariance(rng) -> None:
+    X, context = rng.standard_normal((2, 40, 3))
+    basis = Basis(resolve_kernel("rbf", 0.4, 3, 1.0, X), X, True, context=True)
+    assert basis.n_columns == 1 + 3 + 40
+    directions = principal_directions(basis, basis.columns(np.hstack([X, context])))
+    expected = rbf_kernel(X, gamma=0.4) + 1.0 + context @ context.T
+    covariance = directions.columns.T * directions.spread @ directions.columns
+    np.testing.assert_allclose(covariance, expected, atol=0.05)
+    columns = directions.to_kernels @ basis.columns(np.hstack([X, context]))
+    np.testing.assert_allclose(columns, directions.columns, atol=1e-7)
+
+
+def test_columns_can_be_had_one_by_one_with_a_context(rng) -> None:
+    X, context = rng.standard_normal((2, 6, 3))
+    basis = Basis(resolve_kernel("rbf", 0.4, 3, 1.0, X), X[:4], True, context=True)
+    rows = np.hstack([X, context])
+    whole = basis.columns(rows)
+    np.testing.assert_array_equal(whole[0], 1.0)
+    np.testing.assert_array_equal(whole[1:4], context.T)
+    for column in range(basis.n_columns):
+        np.testing.assert_allclose(basis.columns(rows, np.array([column]))[0], whole[column])
+
+
 def test_linear_kernel_has_as_many_directions_as_features(rng) -> None:
     X = rng.standard_normal((40, 3))
     basis = make_basis(X, X, "linear", True)

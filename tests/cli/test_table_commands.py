@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import load
 from disaggregate.cli.main import main
@@ -195,3 +195,20 @@ def test_resume_needs_a_checkpoint(folder, tmp_path, capsys):
     command = ["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz"), "--resume"]
     assert "resume=True needs checkpoint=" in complaint(command, capsys)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monkeypatch):
+    model, moved = str(tmp_path / "m.dgz"), tmp_path / "moved.csv"
+    assert main(["fit", *paths(folder), *ROLES, *SHORT, "--context", "yes", "-o", model]) == 0
+    people = pd.read_csv(folder / "people.csv")
+    people.assign(district=["east", "west"] * 80).to_csv(moved, index=False)
+    told = {}
+    for rows in (7, 5000):  # new districts are known by all their people, however the table is read
+        monkeypatch.setattr("disaggregate.cli.predict.ROWS", rows)
+        out = tmp_path / f"{rows}.csv"
+        assert main(["predict", model, str(moved), "-o", str(out), "--json"]) == 0
+        told[rows] = pd.read_csv(out)["probability"]
+    assert_allclose(told[7], told[5000], rtol=1e-6)
+    analysis = load(model)
+    assert analysis.classifier.context is True
+    assert_allclose(told[7], analysis.predict(moved)["probability"], rtol=1e-6)

@@ -77,6 +77,7 @@ BAD_SETTINGS = {
     "coef0": (np.nan, "coef0 must be"),
     "centers": ("some", "centers must be"),
     "intercept": ("yes", "intercept must be"),
+    "context": ("yes", "context must be"),
     "weights": ("thick", "weights must be"),
     "a": (0.0, "a must be"),
     "b": (-1.0, "b must be"),

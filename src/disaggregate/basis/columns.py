@@ -24,33 +24,48 @@ class Basis:
         Its centres.
     intercept : bool
         Whether column 0 is a constant that is always active.
+    context : bool
+        Whether the average features of a person's group have columns too, after the constant; see
+        :class:`disaggregate.groups.context.Context`.
     """
 
     kernel: Kernel
     centers: np.ndarray
     intercept: bool
+    context: bool = False
 
     @property
     def n_columns(self) -> int:
-        """Number of columns, the intercept included."""
-        return len(self.centers) + int(self.intercept)
+        """Number of columns, those that are no kernels included."""
+        return len(self.centers) + self.n_fixed
+
+    @property
+    def n_fixed(self) -> int:
+        """Number of columns before those of the kernels: the constant, and those of the context."""
+        return int(self.intercept) + (self._n_features if self.context else 0)
+
+    @property
+    def _n_features(self) -> int:
+        return self.centers.shape[1]
 
     def columns(self, X: np.ndarray, wanted: np.ndarray | None = None) -> np.ndarray:
         """Columns at the rows of ``X``, transposed: shape (n_columns, n_rows).
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_features)
-            Where to evaluate the basis functions.
+        X : ndarray of shape (n_rows, n_features) or (n_rows, 2 * n_features)
+            Where to evaluate the basis functions: features, and after them the context, if there is any.
         wanted : ndarray of int, optional
             Compute only these columns, in this order.
         """
         wanted = np.arange(self.n_columns) if wanted is None else wanted
         psi = np.ones((len(wanted), len(X)))
-        center = wanted - int(self.intercept)
+        center = wanted - self.n_fixed
         is_kernel = center >= 0
+        is_context = ~is_kernel & (wanted >= int(self.intercept))
+        psi[is_context] = X[:, self._n_features + wanted[is_context] - int(self.intercept)].T
         if is_kernel.any():
-            psi[is_kernel] = self.kernel.matrix(X, self.centers[center[is_kernel]]).T
+            psi[is_kernel] = self.kernel.matrix(X[:, : self._n_features], self.centers[center[is_kernel]]).T
         if not np.isfinite(psi).all():
             raise ValueError(
                 "the kernel gives infinite or NaN values on these features; scale them first (for instance "

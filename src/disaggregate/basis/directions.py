@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Directions:
     spread : ndarray of shape (n_directions,)
         Prior variance of each column's weight in units of delta2.
     to_kernels : ndarray of shape (n_directions, n_columns of the basis)
-        Turns weights of the directions into weights of the kernels, the intercept first.
+        Turns weights of the directions into weights of the basis, the kernels last.
     """
 
     columns: np.ndarray
@@ -42,8 +42,8 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     """Principal directions of the Gaussian process with covariance delta2 (K / mean diagonal + intercept).
 
     The kernel is scaled to a mean variance of one at the centres, and an intercept has variance one, so that
-    delta2 is the prior variance of f in units of the probit noise. With fewer centres than rows the process
-    is the one that the centres span (Nystroem).
+    delta2 is the prior variance of f in units of the probit noise. The weights of a context have variance one
+    too. With fewer centres than rows the process is the one that the centres span (Nystroem).
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     psi : ndarray of shape (n_columns, n_rows)
         Their columns at the training rows, unscaled.
     """
-    n_fixed = int(basis.intercept)
-    between = basis.columns(basis.centers)[n_fixed:]
+    n_fixed = basis.n_fixed
+    between = replace(basis, context=False).columns(basis.centers)[int(basis.intercept) :]
     between = 0.5 * (between + between.T)
     mean_variance = np.abs(np.diag(between)).mean()
     is_there = mean_variance > VANISHING  # else there is nothing to scale up but rounding errors

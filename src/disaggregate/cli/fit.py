@@ -25,6 +25,8 @@ examples:
       --features age,sex,educ --weights w -o model.dgz
 """
 
+_CONTEXT: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
@@ -34,6 +36,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_table_arguments(parser)
     add = parser.add_argument_group("model and sampler").add_argument
     add("--kernel", default="auto", metavar="NAME", help="linear, rbf, … (default: average over several)")
+    add(
+        "--context",
+        choices=tuple(_CONTEXT),
+        default="auto",
+        help="may a group's make-up matter to its people? (default: average over yes and no)",
+    )
     add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
     add(
         "--landmarks",
@@ -81,6 +89,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "kernel": arguments.kernel,
+        "context": _CONTEXT[arguments.context],
         "centers": arguments.centers or "all",
         "n_draws": arguments.draws,
         "n_burn": arguments.burn,

@@ -38,12 +38,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece."""
-    from disaggregate.tables.files import write_rows
+    from disaggregate.tables.files import iter_table, write_rows
 
     if arguments.output.resolve() == arguments.people.resolve():
         raise CommandError("the output must be another file than the table of people")
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
+        analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema))
         n_rows = write_rows(arguments.output, _predicted(analysis, arguments))
     if arguments.json:
         print_json({"output": str(arguments.output), "rows": n_rows})

@@ -62,6 +62,12 @@ class GroupedData:
         pairs = zip(self.evidence, self.sizes, strict=True)
         return np.array([evidence.reported_share(int(n)) for evidence, n in pairs])
 
+    @property
+    def ids(self) -> list[Hashable]:
+        """The group of each of the caller's rows."""
+        places = self.in_caller_order(np.repeat(np.arange(len(self.names)), self.sizes))
+        return [self.names[place] for place in places]
+
     def in_caller_order(self, sorted_values: np.ndarray) -> np.ndarray:
         """Take one value a sorted row back to the caller's order of rows."""
         values = np.empty_like(sorted_values)

@@ -146,7 +146,7 @@ def diagnose(
             f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
         )
     if ladder is not None:
-        verdict += _judge_swaps(ladder) + _judge_gain(ladder)
+        verdict += _judge_swaps(ladder) + _judge_gain(ladder) + _judge_context(kernels)
     if reports is not None and reports.is_surprising:
         verdict += _judge_reports(reports)
     verdict = f"{stopped_early} {verdict}".lstrip()
@@ -190,6 +190,22 @@ def _judge_gain(ladder: LadderReport) -> str:
         "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "
         "would tell more."
     )
+
+
+def _judge_context(kernels: Sequence[KernelScore]) -> str:
+    """Say how probable it is that the make-up of groups matters, where that was compared."""
+    by_context = [sum(score.weight for score in kernels if score.context is there) for there in (False, True)]
+    if len({score.context for score in kernels}) < 2:
+        return ""
+    return (
+        f" That the make-up of a group matters to its members, beyond their own features, has probability "
+        f"{_as_chance(by_context[1])}."
+    )
+
+
+def _as_chance(probability: float) -> str:
+    """Kernels below a tenth are left out, so that nothing is as sure as 0 or 1."""
+    return "below 0.1" if probability == 0.0 else "above 0.9" if probability == 1.0 else f"{probability:.2f}"
 
 
 def _judge_reports(reports: PredictiveCheck) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
+from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.privacy import hidden
 from disaggregate.tables.encoded_columns import CategoryColumn
@@ -20,8 +21,9 @@ _RARE = ["(rare)"]  # stands for the names of rare levels; an unknown level coun
 def without_individuals(model: Any, min_group_size: int) -> Any:
     """Return a copy of a fitted classifier that predicts the same and knows no training individual.
 
-    It keeps the weights of the kernels and their centres, and of each group that is large enough its report and
-    the count that follows. It drops everybody's label probability and place in the table.
+    It keeps the weights of the kernels and their centres, and of each group that is large enough its report, the
+    count that follows, and its members' average features where these matter. It drops everybody's label
+    probability and place in the table.
 
     Parameters
     ----------
@@ -45,6 +47,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
             "min_group_size, or join groups before the fit."
         )
     twin._data, tallies = _large_groups(model._data, model._fitted.count_tallies, kept)
+    twin.context_ = _of_large_groups(model.context_, twin._data)
     twin._fitted = _nobodys(model._fitted, tallies)
     twin.diagnostics_ = _summed_up(model.diagnostics_)
     if hasattr(model.confidence, "items"):
@@ -75,6 +78,14 @@ def _large_groups(data: GroupedData, tallies: np.ndarray, kept: np.ndarray) -> t
         log_likelihood=data.log_likelihood[entries],
     )
     return groups, tallies[entries]
+
+
+def _of_large_groups(context: Context | None, data: GroupedData) -> Context | None:
+    """Forget the averages of small groups; of a group of one it is a person's features."""
+    if context is None:
+        return None
+    kept = [place for place, name in enumerate(context.names) if name in set(data.names)]
+    return replace(context, names=data.names, means=context.means[kept])
 
 
 def _nobodys_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from disaggregate.choice import KernelScore
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups import evidence as evidence_kinds
+from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.ladder import LadderReport
@@ -35,11 +36,24 @@ _KINDS_OF_EVIDENCE = [getattr(evidence_kinds, name) for name in evidence_kinds._
 CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Basis, Diagnostics, Fitted, GroupedData, Kernel, KernelDraws, KernelScore, LadderReport, LogEvidence),
+        *(
+            Basis,
+            Context,
+            Diagnostics,
+            Fitted,
+            GroupedData,
+            Kernel,
+            KernelDraws,
+            KernelScore,
+            LadderReport,
+            LogEvidence,
+        ),
         *(Posterior, PredictiveCheck, Problem, Roles, *_KINDS_OF_EVIDENCE),
     )
 }
 _FITTED = ("classes_", "n_features_in_", "feature_names_in_", "label_proba_", "diagnostics_", "_fitted", "_data")
+_SINCE_LATER: dict[str, Any] = {"context_": None}  # what a file of an older version may lack
+_SAVED = (*_FITTED, *_SINCE_LATER)
 
 
 def save_model(model: Any, path: Any, *, anonymise: bool = False, min_group_size: int = 5) -> None:
@@ -87,7 +101,7 @@ def _save(path: Any, model: Any, tables: dict[str, Any] | None = None) -> None:
     try:
         document = {
             "parameters": writer.write(_parameters(model)),
-            "fitted": {name: writer.write(getattr(model, name)) for name in _FITTED if hasattr(model, name)},
+            "fitted": {name: writer.write(getattr(model, name)) for name in _SAVED if hasattr(model, name)},
             "tables": writer.write(tables),
             "versions": _versions(),
         }
@@ -144,9 +158,11 @@ def _read_model(path: Any, document: dict[str, Any], reader: Reader) -> Any:
     if not isinstance(parameters, dict) or not isinstance(fitted, dict) or not set(parameters) <= known:
         raise ArchiveError(f"{path} does not describe a classifier of this version.")
     model = GroupStatsClassifier(**parameters)
-    for name in _FITTED:
+    for name in _SAVED:
         if name in fitted:
             setattr(model, name, reader.read(fitted[name]))
+        elif name in _SINCE_LATER:
+            setattr(model, name, _SINCE_LATER[name])
     if not isinstance(getattr(model, "_fitted", None), Fitted):
         raise ArchiveError(f"{path} does not hold a fitted classifier.")
     try:
@@ -162,7 +178,9 @@ def _try_out(model: Any, path: Any) -> None:
     """Predict somebody, so that parts that do not fit together are noticed now and not later."""
     try:
         with np.errstate(all="ignore"):
-            scores = model.posterior_.scores(np.zeros((1, model.n_features_in_)))
+            somebody = np.zeros((1, model.n_features_in_))
+            known = somebody if model.context_ is None else model.context_.beside(somebody, None)
+            scores = model.posterior_.scores(known)
             str(model.diagnostics_)
     except Exception as error:
         raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error

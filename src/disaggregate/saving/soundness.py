@@ -15,6 +15,7 @@ from disaggregate.basis.kernels import Kernel
 from disaggregate.choice import KernelScore
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
+from disaggregate.groups.context import Context
 from disaggregate.groups.evidence import Evidence
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
@@ -51,6 +52,7 @@ def require_sound_model(model: Any) -> None:
     _require(names is None or _are_names(names, model.n_features_in_), "feature_names_in_ must name the features")
     _require(isinstance(model._fitted, Fitted), "it lacks what was fitted")
     _require_posterior(model._fitted.posterior, model.n_features_in_)
+    _require_context(model.context_, model._fitted.posterior, model.n_features_in_)
     _require(isinstance(getattr(model, "_data", None), GroupedData), "it lacks the groups")
     _require_groups(model._data)
     _require_tallies(model, model._fitted, model._data)
@@ -89,11 +91,23 @@ def _require_posterior(posterior: Any, n_features: int) -> None:
     _require(len(dense) == 1, "its kernels mix dense and sparse weights")
 
 
+def _require_context(context: Any, posterior: Posterior, n_features: int) -> None:
+    if context is None:
+        _require(not any(part.basis.context for part in posterior.parts), "it lacks the context of its groups")
+        return
+    _require(isinstance(context, Context) and isinstance(context.names, tuple), "its context is wrong")
+    shape = (len(context.names), n_features)
+    _require(_is_finite_array(context.means, 2) and context.means.shape == shape, "its groups' averages are wrong")
+    _require(_is_finite_array(context.origin, 1) and len(context.origin) == n_features, "its average is wrong")
+    _require(_is_finite(context.scale) and context.scale > 0.0, "the scale of its context is wrong")
+
+
 def _require_draws(part: Any, n_features: int) -> None:
     _require(isinstance(part, KernelDraws) and isinstance(part.basis, Basis), "its draws lack a basis")
     basis, kernel = part.basis, part.basis.kernel
     _require(_is_finite_array(basis.centers, 2) and basis.centers.shape[1] == n_features, "its centres are wrong")
     _require(len(basis.centers) > 0 and isinstance(basis.intercept, bool), "its basis is wrong")
+    _require(isinstance(basis.context, bool), "its basis is wrong")
     _require(isinstance(kernel, Kernel) and isinstance(kernel.name, str), "its kernel has no name")
     _require(
         all(map(_is_finite, (kernel.gamma, kernel.degree, kernel.coef0))), "its kernel's parameters are wrong"

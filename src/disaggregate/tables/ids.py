@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from numbers import Real
 
 import pandas as pd
@@ -32,6 +32,20 @@ def group_ids(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tuple[
     if _all(str, of_people) and _all(Real, of_results):
         return of_people, _as_text(of_results)
     return of_people, of_results
+
+
+def ids_like(column: pd.Series, names: Sequence[Hashable]) -> Ids:
+    """Group id of each row, None where it is missing; as text where known names are text and these are numbers.
+
+    Parameters
+    ----------
+    column : Series
+        Ids of a table.
+    names : sequence of hashable
+        Ids that are known already.
+    """
+    ids = _ids(column)
+    return _as_text(ids) if _all(str, list(names)) and _all(Real, ids) else ids
 
 
 def _ids(column: pd.Series) -> Ids:

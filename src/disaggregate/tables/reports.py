@@ -22,13 +22,35 @@ def row_groups(groups: Any, n_rows: int | None = None) -> list[Hashable]:
         The number of rows that there must be.
     """
     ids = _as_ids(as_list(groups, "groups"), "groups")
-    if n_rows is not None and len(ids) != n_rows:
-        raise ValueError(
-            f"groups has {len(ids)} entries but X has {n_rows} rows; give one group id for each row of X."
-        )
+    if n_rows is not None:
+        _require_one_a_row(ids, n_rows)
     if not ids:
         raise ValueError("groups is empty; give one group id for each row of X.")
     return ids
+
+
+def known_groups(groups: Any, n_rows: int) -> list[Hashable | None] | None:
+    """Read the group ids of people to predict, None where one is missing, or where there are none at all.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,) or None
+        Group ids.
+    n_rows : int
+        The number of rows that there must be.
+    """
+    if groups is None:
+        return None
+    values = as_list(groups, "groups")
+    _require_one_a_row(values, n_rows)
+    return [None if is_missing(value) else _as_ids([value], "groups")[0] for value in values]
+
+
+def _require_one_a_row(ids: Sequence, n_rows: int) -> None:
+    if len(ids) != n_rows:
+        raise ValueError(
+            f"groups has {len(ids)} entries but X has {n_rows} rows; give one group id for each row of X."
+        )
 
 
 def reports_by_group(reports: Any, ids: Sequence[Hashable], row_labels: Sequence | None = None) -> Reports:

@@ -1,0 +1,96 @@
+"""What a group is beyond each of its members: the average of their features."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from disaggregate.groups.grouped import GroupedData
+
+
+@dataclass(frozen=True)
+class Context:
+    """Average features of groups, from which people of the same features may differ by the company they keep.
+
+    Attributes
+    ----------
+    names : tuple
+        Group ids.
+    means : ndarray of shape (n_groups, n_features)
+        Average features of each group's members.
+    origin : ndarray of shape (n_features,)
+        Average features of all.
+    scale : float
+        Root mean square distance of people from it. In its units a weight of the context counts, a priori, as
+        much as that of a person's own feature under a linear kernel.
+    """
+
+    names: tuple[Hashable, ...]
+    means: np.ndarray
+    origin: np.ndarray
+    scale: float
+
+    def beside(self, X: np.ndarray, groups: Sequence[Hashable] | None) -> np.ndarray:
+        """Return the features with the context of each row after them, shape (n_rows, 2 * n_features).
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Individuals.
+        groups : sequence of hashable, optional
+            The group of each; None for somebody of whom it is not known, or of all of them. They are taken for
+            members of a group that is like all people together.
+        """
+        if groups is None:
+            return np.hstack([X, np.zeros_like(X)])
+        known = self.knowing([(X, groups)])
+        place = {name: row for row, name in enumerate(known.names)}
+        where = np.array([place.get(group, -1) for group in groups], dtype=np.int64)
+        relative = (known.means - self.origin) / self.scale
+        return np.hstack([X, np.where(where[:, None] >= 0, relative[where], 0.0)])
+
+    def knowing(self, pieces: Iterable[tuple[np.ndarray, Sequence[Hashable]]]) -> Context:
+        """Return a context that knows more groups, each by the average of its rows in all pieces.
+
+        Parameters
+        ----------
+        pieces : iterable of pairs
+            Individuals, shape (n_rows, n_features), and the group of each, None where it is not known.
+        """
+        old = set(self.names)
+        sums: dict[Hashable, np.ndarray] = {}
+        counts: Counter[Hashable] = Counter()
+        for X, groups in pieces:
+            for group, rows in _rows_by_group(groups).items():
+                if group is not None and group not in old:
+                    sums[group] = sums.get(group, 0.0) + X[rows].sum(axis=0)
+                    counts[group] += len(rows)
+        means = [total / counts[group] for group, total in sums.items()]
+        return replace(self, names=(*self.names, *sums), means=np.vstack([self.means, *means]))
+
+
+def _rows_by_group(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    rows: dict[Hashable, list[int]] = defaultdict(list)
+    for row, group in enumerate(groups):
+        rows[group].append(row)
+    return rows
+
+
+def context_of(X: np.ndarray, data: GroupedData) -> Context:
+    """Average the features of each group, by survey weight where there is one.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Training individuals, in the caller's order.
+    data : GroupedData
+        Their groups.
+    """
+    rows, units = X[data.order], data.units[:, None]
+    means = np.add.reduceat(rows * units, data.offsets[:-1], axis=0) / data.totals[:, None]
+    origin = X.mean(axis=0)
+    spread = float(np.sqrt(np.mean(np.sum((X - origin) ** 2, axis=1))))
+    return Context(data.names, means, origin, spread if np.finfo(np.float64).tiny < spread < np.inf else 1.0)
