@@ -29,6 +29,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from disaggregate import GroupStatsClassifier, evidence
 from disaggregate.basis import Basis, candidate_kernels, principal_directions, resolve_kernel, unit_columns
+from disaggregate.groups.context import context_of
+from disaggregate.groups.grouped import group_rows
 from disaggregate.settings import scale_prior
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
@@ -92,8 +94,9 @@ class Case:
         Groups of so many.
     kernel : str
         Of the data and the fit; "auto" draws one by the prior odds of the candidates.
-    is_sparse, is_weighted : bool
-        Whether the weights of kernels are sparse, and whether members have survey weights.
+    is_sparse, is_weighted, has_context : bool
+        Whether the weights of kernels are sparse, whether members have survey weights, and whether the make-up of
+        groups, whose averages then differ, matters.
     settings : dict
         Of the fit.
     """
@@ -105,6 +108,7 @@ class Case:
     kernel: str = "rbf"
     is_sparse: bool = False
     is_weighted: bool = False
+    has_context: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -122,6 +126,9 @@ CASES = {
     "laplace": Case("Laplace noise on counts", laplace),
     "gaussian": Case("Gaussian noise on counts", gaussian),
     "weighted": Case("survey weights", is_weighted=True),
+    "context": Case(
+        "make-up of groups matters", kernel="linear", n_groups=12, has_context=True, settings={"context": True}
+    ),
     "sparse": Case("sparse weights", is_sparse=True, settings=SPARSE),
     "published": Case(
         "sparse weights, moves of 2005",
@@ -146,9 +153,12 @@ def simulate(rng: np.random.Generator, case: Case) -> DataSet:
     """Draw features, probabilities, labels and reports from the prior."""
     n_rows = case.n_groups * case.size
     X = rng.standard_normal((n_rows, 2))
-    probability = ndtr(sparse_scores(rng, X) if case.is_sparse else dense_scores(rng, X, case.kernel))
-    labels = rng.random(n_rows) < probability
     groups = np.repeat(np.arange(case.n_groups), case.size)
+    if case.has_context:
+        X += rng.standard_normal((case.n_groups, 2))[groups]
+    told = groups if case.has_context else None
+    probability = ndtr(sparse_scores(rng, X) if case.is_sparse else dense_scores(rng, X, case.kernel, told))
+    labels = rng.random(n_rows) < probability
     weights = rng.integers(1, 4, n_rows) if case.is_weighted else np.ones(n_rows, dtype=int)
     reports = {
         group: case.report(int(weights[rows] @ labels[rows]), int(weights[rows].sum()), rng)
@@ -157,15 +167,20 @@ def simulate(rng: np.random.Generator, case: Case) -> DataSet:
     return DataSet(X, groups, reports, weights if case.is_weighted else None, probability)
 
 
-def dense_scores(rng: np.random.Generator, X: np.ndarray, kernel: str) -> np.ndarray:
-    """Draw f from the Gaussian process; its kernel too, if that is to be averaged over."""
+def dense_scores(
+    rng: np.random.Generator, X: np.ndarray, kernel: str, groups: np.ndarray | None = None
+) -> np.ndarray:
+    """Draw f from the Gaussian process, with the context of groups if given; and its kernel for "auto"."""
     chosen = resolve_kernel(kernel, GAMMA, 3, 1.0, X) if kernel != "auto" else None
     if chosen is None:
         candidates = candidate_kernels("auto", "auto", 3, 1.0, X)
         odds = np.array([candidate.odds for candidate in candidates], dtype=float)
         chosen = candidates[rng.choice(len(odds), p=odds / odds.sum())].kernel
-    basis = Basis(chosen, X, True)
-    directions = principal_directions(basis, basis.columns(X))
+    basis, rows = Basis(chosen, X, True, groups is not None), X
+    if groups is not None:
+        known = group_rows(groups.tolist(), dict.fromkeys(groups.tolist(), evidence.Unknown()))
+        rows = context_of(X, known).beside(X, groups.tolist())
+    directions = principal_directions(basis, basis.columns(rows))
     mu, nu = scale_prior("dense", None, None)
     delta2 = 0.5 * nu / rng.standard_gamma(0.5 * mu)
     weights = np.sqrt(delta2 * directions.spread) * rng.standard_normal(len(directions.spread))
@@ -198,9 +213,9 @@ def fit_one(seed: int, case: Case, **settings: Any) -> dict[str, float]:
         model.fit(data.X, data.reports, groups=data.groups, sample_weight=data.weights)
     found = {}
     for level in LEVELS:
-        low, high = model.predict_interval(data.X, level=level).T
+        low, high = model.predict_interval(data.X, level=level, groups=data.groups).T
         found[f"covered_{level:.0%}"] = float(np.mean((low <= data.probability) & (data.probability <= high)))
-    ranks = (model.predict_draws(data.X) < data.probability).mean(axis=(0, 1))
+    ranks = (model.predict_draws(data.X, data.groups) < data.probability).mean(axis=(0, 1))
     return found | {"rank": float(ranks[rng.integers(len(ranks))]), "mean_rank": float(ranks.mean())}
 
 

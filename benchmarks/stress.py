@@ -14,8 +14,9 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,12 +56,18 @@ class Harm:
         The same in words.
     between : float
         Standard deviation of what is added to f of all members of a group.
+    company : float
+        How much the average features of a group's members count, beside an effect of their own.
+    settings : dict
+        Of the fit.
     report : callable
         From true shares to reports.
     """
 
     told: str
     between: float = 0.0
+    company: float = 0.0
+    settings: dict[str, Any] = field(default_factory=dict)
     report: Callable[[np.ndarray, np.random.Generator], np.ndarray] = as_claimed
 
 
@@ -70,6 +77,10 @@ HARMS = (
     Harm("reports have a confidence of 30, 1,000 is claimed", report=lambda s, rng: as_claimed(s, rng, 30.0)),
     Harm("groups differ in more than features, a little (0.3 on the probit scale)", between=0.3),
     Harm("groups differ in more than features, a lot (1.0 on the probit scale)", between=1.0),
+    Harm("make-up of groups matters as much as features", company=1.0),
+    Harm("the same, `context=True`", company=1.0, settings={"context": True}),
+    Harm('the same, `context="auto"`', company=1.0, settings={"context": "auto"}),
+    Harm("make-up does not matter, `context=True`", settings={"context": True}),
 )
 
 
@@ -78,16 +89,21 @@ def fit_one(seed: int, harm: Harm) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((N_GROUPS * SIZE, 2))
     shift = harm.between * rng.standard_normal(N_GROUPS)
+    if harm.company or harm.settings:
+        X += rng.standard_normal((N_GROUPS, 2))[GROUP_OF]  # groups that have a make-up of their own
+    slopes = harm.company * rng.standard_normal(2)
+    shift = shift + X.reshape(N_GROUPS, SIZE, 2).mean(axis=1) @ slopes
     probability = ndtr(dense_scores(rng, X, "rbf") + shift[GROUP_OF])
     labels = rng.random(len(X)) < probability
     reports = harm.report(labels.reshape(N_GROUPS, SIZE).mean(axis=1), rng)
-    model = GroupStatsClassifier(kernel="rbf", gamma=GAMMA, confidence=CLAIMED, random_state=seed, **SHORT)
+    settings = {"kernel": "rbf", "gamma": GAMMA, "confidence": CLAIMED, "random_state": seed}
+    model = GroupStatsClassifier(**settings, **SHORT, **harm.settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X, dict(enumerate(reports)), groups=GROUP_OF)
     found = {"alarm": float(model.diagnostics_.reports.is_surprising)}
     for level in LEVELS:
-        low, high = model.predict_interval(X, level=level).T
+        low, high = model.predict_interval(X, level=level, groups=GROUP_OF).T
         found[f"{level:.0%}"] = float(np.mean((low <= probability) & (probability <= high)))
     return found
 

@@ -16,8 +16,10 @@ from disaggregate.sampler.evidence import log_peaks, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 
-# A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run.
+# A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run. Many
+# that are as good as each other must not all be left out.
 _LEAST_WEIGHT = 0.1
+_LEAST_SHARE = 0.4
 
 # Kernels are compared on at most this many centres; beyond, finding their directions is dearer than a short run.
 _MOST_CENTERS = 1500
@@ -196,7 +198,7 @@ def kernel_weights(log_evidence: np.ndarray, prior: np.ndarray) -> np.ndarray:
         Probability of each before.
     """
     weights = softmax(log_evidence + np.log(prior))
-    weights[weights < _LEAST_WEIGHT] = 0.0
+    weights[weights < min(_LEAST_WEIGHT, _LEAST_SHARE / len(weights))] = 0.0
     return weights / weights.sum()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import softmax
 
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.ladder import LadderReport
@@ -194,18 +195,20 @@ def _judge_gain(ladder: LadderReport) -> str:
 
 def _judge_context(kernels: Sequence[KernelScore]) -> str:
     """Say how probable it is that the make-up of groups matters, where that was compared."""
-    by_context = [sum(score.weight for score in kernels if score.context is there) for there in (False, True)]
-    if len({score.context for score in kernels}) < 2:
+    has_context = np.array([score.context for score in kernels], dtype=bool)
+    if has_context.all() or not has_context.any():
         return ""
+    odds = np.array([score.log_evidence.value + np.log(score.prior) for score in kernels])
+    probability = softmax(odds)[has_context].sum()
     return (
         f" That the make-up of a group matters to its members, beyond their own features, has probability "
-        f"{_as_chance(by_context[1])}."
+        f"{_as_chance(probability)}."
     )
 
 
 def _as_chance(probability: float) -> str:
-    """Kernels below a tenth are left out, so that nothing is as sure as 0 or 1."""
-    return "below 0.1" if probability == 0.0 else "above 0.9" if probability == 1.0 else f"{probability:.2f}"
+    """Write two digits, and never that something is certain."""
+    return "below 0.01" if probability < 0.01 else "above 0.99" if probability > 0.99 else f"{probability:.2f}"
 
 
 def _judge_reports(reports: PredictiveCheck) -> str:
