@@ -10,12 +10,13 @@ import numpy as np
 from disaggregate.basis import Basis, unit_columns
 from disaggregate.choice import Comparison, KernelScore, most_probable
 from disaggregate.execute import Runner
+from disaggregate.execute.monitor import Monitor
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.mixture import weave
 from disaggregate.sampler.chains import proposals_a_sweep, sparse_chains
-from disaggregate.sampler.ladder import tune_powers
+from disaggregate.sampler.ladder import PILOT_SWEEPS, tune_powers
 from disaggregate.sampler.model import Problem, make_problem
 
 
@@ -100,4 +101,6 @@ def _powers(problem: Problem, comparison: Comparison, plan: Plan) -> np.ndarray:
     if plan.n_replicas is None or plan.n_replicas == 1:
         return np.ones(1)
     n_proposals = proposals_a_sweep(problem, plan.schedule)
-    return tune_powers(problem, plan.prior, int(plan.n_replicas), n_proposals, comparison.streams.for_pilots(1)[0])
+    generator = comparison.streams.for_pilots(1)[0]
+    with Monitor(PILOT_SWEEPS, show=plan.progress, what="tuning") as monitor:
+        return tune_powers(problem, plan.prior, int(plan.n_replicas), n_proposals, generator, monitor.on_sweeps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from disaggregate.sampler.starts import random_start
 _BATCH = 10
 _NEVER = np.iinfo(np.int64).max // 2
 
-# Sweeps of a pilot run between two changes of the rungs, and how often they change.
-_PILOT_SWEEPS = 60
+# Sweeps of a pilot run between two changes of the rungs, how often they change, and sweeps in all.
+_PHASE = 60
 _PILOT_PHASES = 3
+PILOT_SWEEPS = _PHASE * _PILOT_PHASES
 
 
 class SparseLadder:
@@ -176,7 +178,12 @@ class LadderChain:
 
 
 def tune_powers(
-    problem: Problem, prior: Prior, n_replicas: int, n_proposals: int, rng: np.random.Generator
+    problem: Problem,
+    prior: Prior,
+    n_replicas: int,
+    n_proposals: int,
+    rng: np.random.Generator,
+    on_sweeps: Callable[[int], None],
 ) -> np.ndarray:
     """Run a pilot and place the rungs so that all neighbours swap equally often.
 
@@ -190,14 +197,17 @@ def tune_powers(
         Births and deaths proposed a sweep.
     rng : numpy.random.Generator
         The pilot's own generator.
+    on_sweeps : callable
+        Told of each sweep that was done, of :data:`PILOT_SWEEPS` in all.
     """
     prepare("sparse")  # so that a first fit is told why it waits
     powers = first_powers(n_replicas)
     replicas = SparseLadder(problem, prior, powers, n_proposals, rng)
     for _ in range(_PILOT_PHASES):
-        for _ in range(_PILOT_SWEEPS):
+        for _ in range(_PHASE):
             replicas.sweep(_NEVER, 1)
             replicas.swap()
-        powers = respaced(powers, 1.0 - replicas.swapped / _PILOT_SWEEPS, n_replicas)
+            on_sweeps(1)
+        powers = respaced(powers, 1.0 - replicas.swapped / _PHASE, n_replicas)
         replicas.climb(powers)
     return powers
