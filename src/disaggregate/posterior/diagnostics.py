@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from disaggregate.choice import KernelScore
 
-# Individuals whose scores are checked: beyond this many, an even choice of them.
+# Individuals whose scores are checked: beyond this many, an even choice of them. And values of f held at once.
 _MOST_INDIVIDUALS = 500
+_VALUES_AT_ONCE = 2**23
 
 _AGREE = 1.01
 _DISAGREE = 1.05
@@ -129,14 +130,7 @@ def diagnose(
     """
     n_checked = min(len(X), _MOST_INDIVIDUALS)
     individuals = np.unique(np.linspace(0, len(X) - 1, n_checked).astype(int))
-    draws = {
-        "delta2": posterior.delta2,
-        "n_active": posterior.n_active.astype(float),
-        "f": posterior.scores(X[individuals]).reshape(*posterior.shape, -1),
-    }
-    rhat = {name: np.asarray(rank_rhat(values)) for name, values in draws.items()}
-    ess_bulk = {name: np.asarray(bulk_ess(values)) for name, values in draws.items()}
-    ess_tail = {name: np.asarray(tail_ess(values)) for name, values in draws.items()}
+    rhat, ess_bulk, ess_tail = _measured(posterior, X[individuals])
     worst = float(np.max([np.max(values) for values in rhat.values()]))
     fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))
     n_chains, n_draws = posterior.shape
@@ -165,6 +159,20 @@ def diagnose(
         rounding_error,
         reports,
     )
+
+
+def _measured(posterior: Posterior, X: np.ndarray) -> list[dict[str, np.ndarray]]:
+    """Measure delta2, n_active and f; f in pieces, so that memory does not grow with the number of draws."""
+    measures = (rank_rhat, bulk_ess, tail_ess)
+    at_once = max(1, _VALUES_AT_ONCE // posterior.delta2.size)
+    pieces = (posterior.scores(X[first : first + at_once]) for first in range(0, len(X), at_once))
+    chains = (scores.reshape(*posterior.shape, -1) for scores in pieces)
+    of_f = np.concatenate([[measure(scores) for measure in measures] for scores in chains], axis=1)
+    delta2, n_active = posterior.delta2, posterior.n_active.astype(float)
+    return [
+        {"delta2": np.asarray(measure(delta2)), "n_active": np.asarray(measure(n_active)), "f": values}
+        for measure, values in zip(measures, of_f, strict=True)
+    ]
 
 
 def _judge_swaps(ladder: LadderReport) -> str:

@@ -31,6 +31,7 @@ _ALWAYS_ALLOWED = 2**26
 _MOST_TIMES = 20
 _SHORT_DOCUMENT = 2**20
 _AT_ONCE = 2**20
+_LARGE_MEMBER = 2**30
 _MOST_AXES = 8
 _LONGEST_EMPTY = 2**20
 
@@ -101,8 +102,12 @@ _DAMAGE = (
 def _write_members(stream: IO[bytes], members: Mapping[str, Any], compression: int) -> None:
     with zipfile.ZipFile(stream, "w", compression, compresslevel=1) as archive:
         for name, content in members.items():
-            is_long = name == _DOCUMENT and len(content) > _SHORT_DOCUMENT
-            archive.writestr(name, content, zipfile.ZIP_STORED if is_long else compression)
+            if name == _DOCUMENT and len(content) > _SHORT_DOCUMENT:
+                archive.writestr(name, content, zipfile.ZIP_STORED)
+                continue
+            with archive.open(name, "w", force_zip64=len(content) > _LARGE_MEMBER) as target:
+                for first in range(0, len(content), _AT_ONCE):  # never all that is packed in memory
+                    target.write(content[first : first + _AT_ONCE])
 
 
 def _read_sizes(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
