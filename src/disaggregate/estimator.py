@@ -194,6 +194,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         checkpoint: str | Path | None = None,
         resume: bool = False,
+        draws_to: str | Path | None = None,
     ) -> GroupStatsClassifier:
         """Learn from groups, or from labels.
 
@@ -217,6 +218,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         resume : bool, default=False
             Whether to go on from the checkpoint, to the very draws of an uninterrupted fit. Without a file there
             the fit starts anew.
+        draws_to : str or Path, optional
+            Empty folder to keep the draws in, for fits with more of them than memory holds. The model reads them
+            there as long as it lives, so do not remove it before; a saved model holds its own copy.
 
         Returns
         -------
@@ -229,11 +233,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         classes, data = self._read_target(X, y, groups, len(features), weights)
         context = self._find_context(features, data, speaks_of_groups(y, groups))
         rows = features if context is None else context.beside(features, data.ids)
-        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume)
+        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume, draws_to)
         with one_blas_thread():
             sampling = self._set_up(journey, features, rows, data, warm_start)
             journey.run(sampling, self._plan())
-        fitted = sampling.fitted()
+        fitted = sampling.fitted(journey.place)
         self.classes_, self._journey, self._sampling = classes, journey, sampling
         self.context_ = context
         self.posterior_ = fitted.posterior

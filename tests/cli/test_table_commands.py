@@ -191,6 +191,15 @@ def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys
     assert_array_equal(load(model).classifier.posterior_.delta2, resumed)
 
 
+def test_draws_can_be_kept_in_a_folder(folder, tmp_path, capsys):
+    model, draws = tmp_path / "m.dgz", tmp_path / "draws"
+    command = ["fit", *paths(folder), *ROLES, *SHORT, "--draws-to", str(draws), "-o", str(model)]
+    assert main(command) == 0
+    assert list(draws.glob("*.npy"))
+    assert load(model).classifier.posterior_.shape == (2, 40)
+    assert "is not empty" in complaint(command, capsys)
+
+
 def test_resume_needs_a_checkpoint(folder, tmp_path, capsys):
     command = ["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz"), "--resume"]
     assert "resume=True needs checkpoint=" in complaint(command, capsys)

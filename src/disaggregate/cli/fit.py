@@ -55,6 +55,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--seed", type=whole_number(0), default=0, metavar="N", help="seed (default: 0)")
     add("--checkpoint", type=output_path, metavar="FILE", help="keep the state of the chains in FILE")
     add("--resume", action="store_true", help="go on from the checkpoint, to the same draws")
+    add("--draws-to", metavar="FOLDER", help="keep draws in an empty FOLDER while fitting, to save memory")
     parser.add_argument(
         "-o", "--output", type=output_path, required=True, metavar="MODEL", help="file to write, usually *.dgz"
     )
@@ -76,7 +77,11 @@ def run(arguments: argparse.Namespace) -> None:
             sampled=arguments.sampled,
             settings=_settings(arguments),
             noise_kind=arguments.noise_kind,
-            how={"checkpoint": arguments.checkpoint, "resume": arguments.resume},
+            how={
+                "checkpoint": arguments.checkpoint,
+                "resume": arguments.resume,
+                "draws_to": arguments.draws_to,
+            },
             landmarks=arguments.landmarks,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.choice import Comparison, KernelScore, Pilot, pilots_of_mixture
-from disaggregate.execute import Runner
+from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
+from disaggregate.fitting.run import Chain
 from disaggregate.posterior.draws import gather_dense_draws
 from disaggregate.posterior.ladder import LadderReport, ladder_report, mixture_report
 from disaggregate.posterior.log_evidence import average_evidence
@@ -69,7 +71,7 @@ class DenseSampling:
         return sampling
 
     @property
-    def chains(self) -> list[Runner]:
+    def chains(self) -> list[Chain]:
         """All chains; those of different kernels alternate, so that they are equally far at any time."""
         return [chain for turn in zip(*self._chains, strict=True) for chain in turn]
 
@@ -97,14 +99,14 @@ class DenseSampling:
             ],
         }
 
-    def fitted(self) -> Fitted:
-        """Return what was drawn so far."""
+    def fitted(self, place: DrawsPlace) -> Fitted:
+        """Return what was drawn so far, with the draws where they are to be."""
         drawn = [[chain.draws() for chain in chains] for chains in self._chains]
         draws, missing = even_draws(drawn, self._planned())
         data, prior = self._comparison.data, self._plan.prior
         parts = [
-            gather_dense_draws(chains, pilot.basis, pilot.directions.to_kernels)
-            for pilot, chains in zip(self._pilots, draws, strict=True)
+            gather_dense_draws(chains, pilot.basis, pilot.directions.to_kernels, partial(place.put, number))
+            for number, (pilot, chains) in enumerate(zip(self._pilots, draws, strict=True))
         ]
         reports = {
             pilot.place: ladder_report(chains, pilot.tuning.powers, data, prior)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import numpy as np
 from disaggregate.basis import Basis
 from disaggregate.choice import Comparison
 from disaggregate.fitting.dense import DenseSampling
+from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
 from disaggregate.fitting.plan import Plan
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
+from disaggregate.sampler.kept import are_on_disk
 
 
 class Journey:
@@ -31,10 +34,18 @@ class Journey:
         File for the state of the chains.
     resume : bool
         Whether to go on from that file.
+    draws_to : path or None
+        Folder for the draws.
     """
 
     def __init__(
-        self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData, checkpoint: Any, resume: bool
+        self,
+        parameters: Mapping[str, Any],
+        features: np.ndarray,
+        data: GroupedData,
+        checkpoint: Any,
+        resume: bool,
+        draws_to: Any,
     ) -> None:
         from disaggregate.saving.checkpoint import fingerprint_of, read_checkpoint
 
@@ -44,6 +55,12 @@ class Journey:
         self._path = checkpoint
         self._saved = read_checkpoint(checkpoint, self.fingerprint) if resume else None
         self._seed = 0
+        self._folder = None if draws_to is None else DrawsInFolder(Path(draws_to).absolute())
+
+    @property
+    def place(self) -> DrawsPlace:
+        """Where the draws are."""
+        return self._folder or DrawsInMemory()
 
     def seed_or(self, random_state: Any) -> Any:
         """Return the seed of the fit that goes on, or else that of the classifier."""
@@ -58,11 +75,21 @@ class Journey:
     ) -> Sampling:
         """Set the chains up, anew or as they are on file."""
         self._seed = comparison.streams.seed
+        if self._folder is not None and not self._has_draws_on_disk():
+            self._folder.claim()
         if self._saved is None:
-            return kind.start(bases, comparison, plan)
-        sampling = kind.set_up_again(bases, comparison, plan, self._saved["setting"])
+            return self._in_place(kind.start(bases, comparison, plan))
+        sampling = self._in_place(kind.set_up_again(bases, comparison, plan, self._saved["setting"]))
         for chain, snapshot in zip(sampling.chains, self._saved["chains"], strict=True):
             chain.restore(snapshot)
+        return sampling
+
+    def _has_draws_on_disk(self) -> bool:
+        return self._saved is not None and any(are_on_disk(chain["kept"]) for chain in self._saved["chains"])
+
+    def _in_place(self, sampling: Sampling) -> Sampling:
+        for number, chain in enumerate(sampling.chains):
+            chain.kept = self.place.kept(number)
         return sampling
 
     def continued(self, last: Journey | None, sampling: Sampling | None) -> Sampling:
@@ -77,6 +104,8 @@ class Journey:
                 "warm_start goes on from the last fit, which had other data or settings; give the same, or "
                 "fit anew without it."
             )
+        if last._folder != self._folder:
+            raise ValueError("warm_start adds draws where those of the last fit are; give the same draws_to=.")
         self._seed = last._seed
         return sampling
 

@@ -5,15 +5,23 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from disaggregate.execute import Runner, Watcher, run_in_turns
+from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan
+from disaggregate.sampler.kept import Kept
 from disaggregate.sampler.prepare import prepare
+
+
+class Chain(Runner, Protocol):
+    """A chain, and where it keeps its draws."""
+
+    kept: Kept
 
 
 class Sampling(Protocol):
     """Chains that were set up, with what they need to become a posterior."""
 
     @property
-    def chains(self) -> list[Runner]:
+    def chains(self) -> list[Chain]:
         """All chains."""
 
     def lengthen(self, n_draws: int) -> None:
@@ -22,8 +30,8 @@ class Sampling(Protocol):
     def setting(self) -> dict[str, Any]:
         """Return what the chains were set up with, as far as it took time to find."""
 
-    def fitted(self) -> Fitted:
-        """Return what was drawn so far."""
+    def fitted(self, place: DrawsPlace) -> Fitted:
+        """Return what was drawn so far, with the draws where they are to be."""
 
 
 def run(sampling: Sampling, plan: Plan, watcher: Watcher | None = None) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from disaggregate.basis import Basis, unit_columns
 from disaggregate.choice import Comparison, KernelScore, most_probable
-from disaggregate.execute import Runner
 from disaggregate.execute.monitor import Monitor
+from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
+from disaggregate.fitting.run import Chain
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.mixture import weave
@@ -64,7 +66,7 @@ class SparseSampling:
         return sampling
 
     @property
-    def chains(self) -> list[Runner]:
+    def chains(self) -> list[Chain]:
         """All chains."""
         return list(self._chains)
 
@@ -82,17 +84,16 @@ class SparseSampling:
             "n_draws": self._chains[0].schedule.n_draws,  # more than the settings say after a warm start
         }
 
-    def fitted(self) -> Fitted:
-        """Return what was drawn so far."""
+    def fitted(self, place: DrawsPlace) -> Fitted:
+        """Return what was drawn so far, with the draws where they are to be."""
         drawn = [chain.draws() for chain in self._chains]
         [chains], missing = even_draws([drawn], [self._chains[0].schedule.n_draws])
         data, prior = self._comparison.data, self._plan.prior
         # Under the prior (5) a constant f has the variance delta2 / N.
         of_constant = prior._replace(nu=prior.nu / len(self._comparison.X))
         ladder = ladder_report(chains, self._powers, data, of_constant)
-        posterior = weave(
-            [gather_sparse_draws(chains, self._basis, self._scales)], self._comparison.streams.for_order()
-        )
+        part = gather_sparse_draws(chains, self._basis, self._scales, partial(place.put, 0))
+        posterior = weave([part], self._comparison.streams.for_order())
         return Fitted(posterior, *tallies(data, [chains]), ladder, self._kernels, missing)
 
 

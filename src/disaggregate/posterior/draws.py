@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, get_index_dtype
 
 from disaggregate.basis import Basis
 from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chain import DenseDraws
+
+# Draws that are worked on at once, so that memory does not grow with them when they are on disk.
+_DRAWS_AT_ONCE = 2**10
+_VALUES_AT_ONCE = 2**20
+
+# Makes one array of pieces along its first axis, given a name, the shape and the type.
+Put = Callable[[str, tuple[int, ...], np.dtype, Iterable[np.ndarray]], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -44,8 +51,10 @@ class KernelDraws:
         """Score f(x) = sum_k beta_k K(x, c_k) of each row in each draw, shape (n_chains * n_draws, n_rows)."""
         if isinstance(self.weights, np.ndarray):
             return self.weights @ self.basis.columns(X)
-        used = np.unique(self.weights.indices)
-        return self.weights[:, used] @ self.basis.columns(X, used)
+        used = _used_columns(self.weights)
+        columns = self.basis.columns(X, used)
+        pieces = _slices(self.weights.shape[0], _DRAWS_AT_ONCE)
+        return np.concatenate([self.weights[piece][:, used] @ columns for piece in pieces])
 
     @property
     def constant(self) -> np.ndarray | None:
@@ -56,7 +65,7 @@ class KernelDraws:
         return (first if isinstance(first, np.ndarray) else first.toarray()).reshape(self.shape)
 
 
-def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray) -> KernelDraws:
+def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray, put: Put) -> KernelDraws:
     """Put the chains' draws together, with the weights in the kernels' own units.
 
     Parameters
@@ -67,12 +76,20 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
         The kernels.
     scales : ndarray of shape (n_columns,)
         What the sampler's columns were divided by.
+    put : callable
+        Makes an array of pieces, where the draws are to be.
     """
-    size = np.concatenate([chain.size for chain in chains])
-    columns = np.concatenate([chain.active for chain in chains])
-    values = np.concatenate([chain.weights for chain in chains]) / scales[columns]
-    starts = np.concatenate([[0], np.cumsum(size)])
-    weights = csr_array((values, columns, starts), shape=(len(size), basis.n_columns))
+    starts = np.concatenate([[0], np.cumsum(np.concatenate([chain.size for chain in chains]))])
+    kind = np.dtype(get_index_dtype(maxval=max(int(starts[-1]), basis.n_columns)))  # as scipy would choose
+    pieces = [(chain, piece) for chain in chains for piece in _slices(len(chain.active), _VALUES_AT_ONCE)]
+    columns = put("columns", (int(starts[-1]),), kind, (chain.active[piece] for chain, piece in pieces))
+    values = put(
+        "weights",
+        columns.shape,
+        np.dtype(float),
+        (chain.weights[piece] / scales[chain.active[piece]] for chain, piece in pieces),
+    )
+    weights = csr_array((values, columns, starts.astype(kind)), shape=(len(starts) - 1, basis.n_columns))
     return KernelDraws(
         basis=basis,
         delta2=np.stack([chain.scale for chain in chains]),
@@ -81,7 +98,9 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
     )
 
 
-def gather_dense_draws(chains: Sequence[DenseDraws], basis: Basis, to_kernels: np.ndarray) -> KernelDraws:
+def gather_dense_draws(
+    chains: Sequence[DenseDraws], basis: Basis, to_kernels: np.ndarray, put: Put
+) -> KernelDraws:
     """Put the chains' draws together, with the weights of the directions turned into weights of the kernels.
 
     Parameters
@@ -92,12 +111,31 @@ def gather_dense_draws(chains: Sequence[DenseDraws], basis: Basis, to_kernels: n
         The kernels.
     to_kernels : ndarray of shape (n_directions, n_columns)
         As in :class:`disaggregate.basis.Directions`.
+    put : callable
+        Makes an array of pieces, where the draws are to be.
     """
-    weights = np.concatenate([chain.weights for chain in chains])
     delta2 = np.stack([chain.scale for chain in chains])
+    pieces = (
+        chain.weights[piece] @ to_kernels
+        for chain in chains
+        for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE)
+    )
     return KernelDraws(
         basis=basis,
         delta2=delta2,
         n_active=np.full(delta2.shape, len(basis.centers)),
-        weights=weights @ to_kernels,
+        weights=put("weights", (delta2.size, basis.n_columns), np.dtype(float), pieces),
     )
+
+
+def _used_columns(weights: csr_array) -> np.ndarray:
+    """Find the columns that are active in any draw."""
+    is_used = np.zeros(weights.shape[1], dtype=bool)
+    for piece in _slices(len(weights.indices), _VALUES_AT_ONCE):
+        is_used[weights.indices[piece]] = True
+    return np.flatnonzero(is_used)
+
+
+def _slices(length: int, at_once: int) -> Iterator[slice]:
+    """Cut a length into pieces; one of nothing when there is nothing."""
+    return (slice(first, first + at_once) for first in range(0, max(length, 1), at_once))

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from disaggregate.sampler.kept import Batch, Kept, KeptInMemory
 from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
 from disaggregate.sampler.starts import random_start
 
@@ -72,8 +73,8 @@ class ChainDraws:
         In how many draws each individual was positive.
     count_tallies : ndarray of shape (n_rows + n_groups,)
         In how many draws each group had each count of positives.
-    stones : ndarray of shape (n_sweeps, n_rungs - 1, 2)
-        Log likelihood ratios between neighbouring rungs of a ladder, after burn-in.
+    stones : ndarray of shape (n_draws, n_rungs - 1, 2)
+        Log likelihood ratios between neighbouring rungs of a ladder.
     swap_rates : ndarray of shape (n_rungs - 1,)
         How often neighbours trade places.
     """
@@ -103,6 +104,10 @@ class ChainDraws:
         )
 
 
+# Sizes, scales, active columns and weights, before there are any.
+NO_DRAWS: Batch = (np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
+
+
 class SparseChain:
     """One chain with one replica, batch after batch.
 
@@ -126,7 +131,7 @@ class SparseChain:
         self.schedule = schedule
         self.n_done = 0  # sweeps done, all of them with their draws written down
         self._state: State | None = None
-        self._batches: list[tuple[np.ndarray, ...]] = []
+        self.kept: Kept = KeptInMemory()
         self._sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
         self._tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
 
@@ -150,19 +155,21 @@ class SparseChain:
         advance = getattr(sweep, f"advance_{self.schedule.moves}")
         n_burn, thin = self.schedule.n_burn, self.schedule.thin
         kept = advance(self._problem, self._prior, state, self._rng, n_sweeps, n_burn, thin, record)
-        self._batches.append(compact(record, kept))
+        self.kept.append(compact(record, kept))
         self.n_done = int(state.sweep[0])
 
     def draws(self) -> ChainDraws:
         """Return what was drawn so far."""
-        return chain_draws(self._batches, self._sums, self._tallies, np.empty((0, 0, 2)), np.empty(0))
+        size, scale, active, weights = self.kept.joined(NO_DRAWS)
+        no_ladder = np.empty((0, 0, 2)), np.empty(0)
+        return ChainDraws(size, scale, active, weights, self._sums, self._tallies, *no_ladder)
 
     def snapshot(self) -> dict[str, Any]:
         """Take everything down that the next batch depends on, and what was drawn so far."""
         return {
             "state": None if self._state is None else copies(self._state),
             "generator": self._rng.bit_generator.state,
-            "batches": list(self._batches),
+            "kept": self.kept.snapshot(),
             "sums": [self._sums.copy(), self._tallies.copy()],
         }
 
@@ -170,7 +177,7 @@ class SparseChain:
         """Go on from there."""
         self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
         self._rng.bit_generator.state = snapshot["generator"]
-        self._batches = list(snapshot["batches"])
+        self.kept.restore(snapshot["kept"])
         self._sums, self._tallies = copies(snapshot["sums"])
         self.n_done = 0 if self._state is None else int(self._state.sweep[0])
 
@@ -178,24 +185,6 @@ class SparseChain:
 def copies(arrays: Iterable[np.ndarray]) -> list[np.ndarray]:
     """Copy each of some arrays."""
     return [array.copy() for array in arrays]
-
-
-def chain_draws(
-    batches: list[tuple[np.ndarray, ...]],
-    sums: np.ndarray,
-    tallies: np.ndarray,
-    stones: np.ndarray,
-    swap_rates: np.ndarray,
-) -> ChainDraws:
-    """Put the batches of a chain together."""
-    nothing = (np.empty(0, dtype=np.int64), np.empty(0), np.empty(0, dtype=np.int64), np.empty(0))
-    size, scale, active, weights = merged([nothing, *batches])
-    return ChainDraws(size, scale, active, weights, sums, tallies, stones, swap_rates)
-
-
-def merged(batches: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """Join batches of arrays end to end."""
-    return tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
 
 
 def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray, n_rows: int = BATCH) -> Record:
@@ -210,7 +199,7 @@ def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray, n_rows: i
     )
 
 
-def compact(record: Record, kept: int) -> tuple[np.ndarray, ...]:
+def compact(record: Record, kept: int) -> Batch:
     """Take the kept draws out of the padded rows."""
     used = np.arange(record.active.shape[1]) < record.size[:kept, None]
     return (

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.sampler.chain import ChainDraws, Schedule, chain_draws, compact, copies, empty_record
+from disaggregate.sampler.chain import NO_DRAWS, ChainDraws, Schedule, compact, copies, empty_record
 from disaggregate.sampler.evidence import make_ladder, rung_of
+from disaggregate.sampler.kept import Batch, Kept, KeptInMemory, merged
 from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
 from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.rungs import first_powers, respaced
@@ -61,7 +62,7 @@ class SparseLadder:
         self.swapped[:] = 0.0
         self._redraw(range(len(powers)))
 
-    def sweep(self, n_burn: int, thin: int) -> tuple[np.ndarray, ...]:
+    def sweep(self, n_burn: int, thin: int) -> Batch:
         """Do one sweep on every rung and return the draw of the first one, if it is to be kept."""
         from disaggregate.sampler.compiled.sweep import advance_sparse
 
@@ -126,8 +127,7 @@ class LadderChain:
         self.schedule = schedule
         self.n_done = 0  # sweeps done, all of them with their draws written down
         self._replicas: SparseLadder | None = None
-        self._batches: list[tuple[np.ndarray, ...]] = []
-        self._stones: list[np.ndarray] = []
+        self.kept: Kept = KeptInMemory()
 
     @property
     def n_sweeps(self) -> int:
@@ -138,20 +138,27 @@ class LadderChain:
         """Do a few sweeps; the first ones start the chain."""
         if self._replicas is None:
             self._replicas = SparseLadder(*self._given)
-        for sweep in range(self.n_done, min(self.n_done + _BATCH, self.n_sweeps)):
-            self._batches.append(self._replicas.sweep(self.schedule.n_burn, self.schedule.thin))
-            ratios = self._replicas.swap()
-            if sweep >= self.schedule.n_burn:
-                self._stones.append(ratios)
+        batches = [self._nothing]
+        for _ in range(min(_BATCH, self.n_sweeps - self.n_done)):
+            drawn = self._replicas.sweep(self.schedule.n_burn, self.schedule.thin)
+            ratios = self._replicas.swap()[np.newaxis]
+            batches.append((*drawn, ratios[: len(drawn[0])]))
+        self.kept.append(merged(batches))
         self.n_done = int(self._replicas.states[0].sweep[0])
+
+    @property
+    def _nothing(self) -> Batch:
+        """What is kept of a sweep, before there is one: a draw and the likelihood ratios along the ladder."""
+        return (*NO_DRAWS, np.empty((0, len(self._given[2]) - 1, 2)))
 
     def draws(self) -> ChainDraws:
         """Return what was drawn so far."""
-        if self._replicas is None:
-            return chain_draws([], np.empty(0), np.empty(0), np.empty((0, 0, 2)), np.empty(0))
-        sums, tallies = self._replicas.label_sums, self._replicas.count_tallies
-        rates = self._replicas.swapped / self.n_done
-        return chain_draws(self._batches, sums, tallies, np.array(self._stones), rates)
+        size, scale, active, weights, stones = self.kept.joined(self._nothing)
+        ladder = self._replicas
+        if ladder is None:
+            return ChainDraws(size, scale, active, weights, np.empty(0), np.empty(0), stones, np.empty(0))
+        sums, tallies, rates = ladder.label_sums, ladder.count_tallies, ladder.swapped / self.n_done
+        return ChainDraws(size, scale, active, weights, sums, tallies, stones, rates)
 
     def snapshot(self) -> dict[str, Any]:
         """Take everything down that the next batch depends on, and what was drawn so far."""
@@ -159,8 +166,7 @@ class LadderChain:
         return {
             "state": None if ladder is None else [copies(state) for state in ladder.states],
             "generator": self._given[-1].bit_generator.state,
-            "batches": list(self._batches),
-            "stones": list(self._stones),
+            "kept": self.kept.snapshot(),
             "sums": None if ladder is None else copies((ladder.label_sums, ladder.count_tallies, ladder.swapped)),
         }
 
@@ -173,7 +179,7 @@ class LadderChain:
             sums = copies(snapshot["sums"])
             self._replicas.label_sums, self._replicas.count_tallies, self._replicas.swapped = sums
         self._given[-1].bit_generator.state = snapshot["generator"]
-        self._batches, self._stones = list(snapshot["batches"]), list(snapshot["stones"])
+        self.kept.restore(snapshot["kept"])
         self.n_done = 0 if self._replicas is None else int(self._replicas.states[0].sweep[0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from disaggregate.saving.tree import Reader, Writer
 # Seconds between two checkpoints at least, and the share of the time that writing them may take.
 _EVERY = 20.0
 _SHARE = 0.02
+
+# What snapshots of chains consist of; those of other layouts belong to other versions.
+_LAYOUT = 2
 
 # Parameters that change how a fit runs but not what it draws.
 _WHERE_IT_RUNS = ("n_jobs", "progress", "executor", "random_state")
@@ -48,17 +51,17 @@ class Checkpoint(Watcher):
         self._asked = False
         self._next = 0.0
 
-    def watch(self, setting: dict[str, Any], chains: list[Runner]) -> None:
+    def watch(self, setting: dict[str, Any], chains: Sequence[Runner]) -> None:
         """Begin with chains that were just set up; they are on file from now on.
 
         Parameters
         ----------
         setting : dict
             What the chains were set up with.
-        chains : list of Runner
+        chains : sequence of Runner
             All of them.
         """
-        self._setting, self._chains = setting, chains
+        self._setting, self._chains = setting, list(chains)
         self.write()
 
     def after_turn(self, runner: Runner) -> None:
@@ -145,7 +148,7 @@ def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: Gr
     told = {name: repr(value) for name, value in parameters.items() if name not in _WHERE_IT_RUNS}
     if isinstance(parameters["centers"], np.ndarray):
         told["centers"] = _digest(parameters["centers"])
-    text = json.dumps([told, version("disaggregate"), np.__version__], sort_keys=True)
+    text = json.dumps([told, version("disaggregate"), _LAYOUT, np.__version__], sort_keys=True)
     arrays = (features, data.order, data.offsets, data.units, data.log_likelihood)
     return hashlib.sha256("\n".join([text, *map(_digest, arrays)]).encode()).hexdigest()
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from disaggregate.sampler.chain import BATCH, Schedule, copies, merged
+from disaggregate.sampler.chain import BATCH, Schedule, copies
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, empty_tally
 from disaggregate.sampler.dense.starts import start_at
+from disaggregate.sampler.kept import Kept, KeptInMemory
 from disaggregate.sampler.model import Prior
 
 
@@ -37,8 +38,8 @@ class DenseDraws:
         In how many draws each individual was positive.
     count_tallies : ndarray of shape (n_rows + n_groups,)
         In how many draws each group had each count of positives.
-    stones : ndarray of shape (n_sweeps, n_rungs - 1, 2)
-        Log likelihood ratios between neighbouring rungs, after burn-in; see :func:`exchange_replicas`.
+    stones : ndarray of shape (n_draws, n_rungs - 1, 2)
+        Log likelihood ratios between neighbouring rungs; see :func:`exchange_replicas`.
     tally : Tally
         Acceptance over all sweeps.
     n_sweeps : int
@@ -101,7 +102,7 @@ class DenseChain:
         self.schedule = schedule
         self.n_done = 0  # sweeps done, all of them with their draws written down
         self._replicas: Replicas | None = None
-        self._batches: list[tuple[np.ndarray, ...]] = []
+        self.kept: Kept = KeptInMemory()
         n_columns, n_rows = problem.columns.shape
         self._sums = np.zeros(n_rows, dtype=np.int64)
         self._tallies = np.zeros(problem.ladder.likelihood.shape[1], dtype=np.int64)
@@ -132,15 +133,16 @@ class DenseChain:
             self._problem, self._prior, self._paths, self._replicas, self._rng,
             n_sweeps, n_burn, self.schedule.thin, self._tally, record,
         )  # fmt: skip
-        stones = record.stones[max(n_burn - before, 0) : n_sweeps]
-        self._batches.append((record.weights[:kept], record.scale[:kept], stones))
+        after_burn = np.arange(before + 1, before + n_sweeps + 1) - n_burn
+        stones = record.stones[:n_sweeps][(after_burn > 0) & (after_burn % self.schedule.thin == 0)]
+        self.kept.append((record.weights[:kept], record.scale[:kept], stones))
         self.n_done = before + n_sweeps
 
     def draws(self) -> DenseDraws:
         """Return what was drawn so far."""
         n_rungs, n_columns = len(self._tally.moves), len(self._problem.columns)
         nothing = (np.empty((0, n_columns)), np.empty(0), np.empty((0, n_rungs - 1, 2)))
-        weights, scale, stones = merged([nothing, *self._batches])
+        weights, scale, stones = self.kept.joined(nothing)
         return DenseDraws(scale, weights, self._sums, self._tallies, stones, self._tally, self.n_done)
 
     def snapshot(self) -> dict[str, Any]:
@@ -148,7 +150,7 @@ class DenseChain:
         return {
             "state": None if self._replicas is None else copies(self._replicas),
             "generator": self._rng.bit_generator.state,
-            "batches": list(self._batches),
+            "kept": self.kept.snapshot(),
             "sums": [self._sums.copy(), self._tallies.copy()],
             "tally": copies(self._tally),
         }
@@ -157,7 +159,7 @@ class DenseChain:
         """Go on from there."""
         self._replicas = None if snapshot["state"] is None else Replicas(*copies(snapshot["state"]))
         self._rng.bit_generator.state = snapshot["generator"]
-        self._batches = list(snapshot["batches"])
+        self.kept.restore(snapshot["kept"])
         self._sums, self._tallies = copies(snapshot["sums"])
         self.n_done = 0 if self._replicas is None else int(self._replicas.sweep[0])
         self._tally = Tally(*copies(snapshot["tally"]))

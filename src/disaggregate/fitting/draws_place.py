@@ -1,0 +1,102 @@
+"""Where the draws of a fit are: in memory, or in a folder that the caller names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from disaggregate.complete_file import complete_or_absent
+from disaggregate.sampler.kept import Kept, KeptInMemory, KeptOnDisk
+
+_CLAIM = "README.txt"
+_CLAIMED = """\
+Posterior draws of one fit, written by disaggregate because draws_to= named this folder.
+
+*.npy  weights of the kernels in every draw; the fitted model reads them here as long as it lives
+*.raw  the same as the sampler left them, for a fit that is resumed or goes on with warm_start
+"""
+
+
+class DrawsPlace(Protocol):
+    """Where chains keep their draws, and where the posterior's arrays are."""
+
+    def kept(self, chain: int) -> Kept:
+        """Return where a chain is to keep its draws."""
+
+    def put(
+        self, kernel: int, name: str, shape: tuple[int, ...], dtype: np.dtype, pieces: Iterable[np.ndarray]
+    ) -> np.ndarray:
+        """Make one array of a kernel's draws, of pieces along its first axis."""
+
+
+class DrawsInMemory:
+    """The usual place."""
+
+    def kept(self, chain: int) -> Kept:
+        """Return where a chain is to keep its draws."""
+        return KeptInMemory()
+
+    def put(
+        self, kernel: int, name: str, shape: tuple[int, ...], dtype: np.dtype, pieces: Iterable[np.ndarray]
+    ) -> np.ndarray:
+        """Make one array of a kernel's draws, of pieces along its first axis."""
+        array, first = np.empty(shape, dtype), 0
+        for piece in pieces:
+            array[first : first + len(piece)] = piece
+            first += len(piece)
+        return array
+
+
+@dataclass(frozen=True)
+class DrawsInFolder:
+    """A folder, so that memory does not grow with the number of draws.
+
+    Attributes
+    ----------
+    folder : Path
+        It is made if it is not there.
+    """
+
+    folder: Path
+
+    def claim(self) -> None:
+        """Take the folder for a new fit; it must be empty, so that nothing is written over."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            is_empty = not any(self.folder.iterdir())
+            if is_empty:
+                with (self.folder / _CLAIM).open("x", encoding="utf-8") as stream:
+                    stream.write(_CLAIMED)
+        except OSError as error:
+            raise ValueError(f"draws_to={str(self.folder)!r} cannot be written to: {error}.") from error
+        if not is_empty:
+            raise ValueError(
+                f"draws_to={str(self.folder)!r} is not empty; give another folder, or remove what an earlier fit "
+                "has left there."
+            )
+
+    def kept(self, chain: int) -> Kept:
+        """Return where a chain is to keep its draws."""
+        return KeptOnDisk(self.folder / f"chain{chain}")
+
+    def put(
+        self, kernel: int, name: str, shape: tuple[int, ...], dtype: np.dtype, pieces: Iterable[np.ndarray]
+    ) -> np.ndarray:
+        """Write one array of pieces along its first axis, and map it into memory.
+
+        It is written, not assigned to a map: a full disk is then an error and not the end of the process.
+        """
+        if not math.prod(shape):
+            return np.empty(shape, dtype)
+        path = self.folder / f"kernel{kernel}_{name}.npy"
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        with complete_or_absent(path) as partial, partial.open("xb") as stream:
+            np.lib.format.write_array_header_2_0(stream, header)
+            for piece in pieces:
+                stream.write(np.ascontiguousarray(piece, dtype).data)
+        return np.asarray(np.load(path, mmap_mode="r"))
