@@ -29,23 +29,26 @@ from sklearn.exceptions import ConvergenceWarning
 import disaggregate as dg
 from disaggregate.execute import turns
 from disaggregate.sampler.prepare import prepare
-from disaggregate.saving import checkpoint as checkpoints
+from disaggregate.saving import pace
 
 KINDS: dict[str, dict[str, Any]] = {
     "several kernels": {"n_draws": 600, "n_burn": 200},
     "sparse": {"weights": "sparse", "kernel": "rbf", "gamma": "scale", "n_draws": 3000, "n_burn": 500},
     "one replica": {"kernel": "rbf", "gamma": "scale", "n_replicas": 1, "n_draws": 3000, "n_burn": 500},
 }
+KINDS["draws on disk"] = KINDS["sparse"]
 FINISHED = "finished before the kill"
 TOWN = dg.datasets.make_districts(random_state=0)
 
 
 def fit_and_save(kind: str, folder: Path, *, resume: bool) -> str:
     """Fit with checkpoints, save three times, and return a digest of all draws."""
-    checkpoints._EVERY, checkpoints._SHARE, turns._GLANCE = 0.0, np.inf, 0.001
+    pace._EVERY, pace._SHARE, turns._GLANCE = 0.0, np.inf, 0.001
     warnings.simplefilter("ignore", ConvergenceWarning)
     model = dg.GroupStatsClassifier(random_state=0, n_chains=2, n_jobs=2, **KINDS[kind])
-    model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, checkpoint=folder / "run.dgc", resume=resume)
+    draws_to = folder / "draws" if kind == "draws on disk" else None
+    how = {"checkpoint": folder / "run.dgc", "resume": resume, "draws_to": draws_to}
+    model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, **how)
     for _ in range(3):
         model.save(folder / "model.dgz")
     return digest(model)

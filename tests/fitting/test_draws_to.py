@@ -17,6 +17,7 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.fitting.draws_place import DrawsInFolder
+from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.sampler.kept import KeptInMemory, KeptOnDisk
@@ -138,6 +139,21 @@ def test_folders_that_cannot_be_had_are_refused_before_anything_is_drawn(tmp_pat
             fit(model_of("one replica"), draws_to=wrong)
     assert (tmp_path / "file").read_text() == "mine"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_fit_that_was_killed_before_its_first_draw_can_be_resumed(tmp_path, monkeypatch):
+    where = {"checkpoint": tmp_path / "run.dgc", "draws_to": tmp_path / "draws"}
+    with monkeypatch.context() as patch:
+        patch.setattr(SparseSampling, "start", raise_killed)
+        with pytest.raises(Killed):
+            fit(model_of("sparse"), **where)
+    with pytest.raises(ValueError, match="is not empty"):
+        fit(model_of("sparse"), **where)
+    assert_same(fit(model_of("sparse"), resume=True, **where), fit(model_of("sparse")))
+
+
+def raise_killed(*_):
+    raise Killed
 
 
 def test_a_full_disk_is_an_error(tmp_path, monkeypatch):

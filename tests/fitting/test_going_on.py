@@ -17,6 +17,7 @@ from disaggregate.fitting.plan import even_draws
 from disaggregate.sampler.chain import ChainDraws, SparseChain
 from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.saving import checkpoint as checkpoints
+from disaggregate.saving import pace
 from disaggregate.saving.archive import ArchiveError
 from tests.contract.small import small_model
 
@@ -52,13 +53,13 @@ class Killed(Exception):
 
 def killed_after(n_writes, monkeypatch):
     """Let the process end right after so many checkpoints were written; they are written at every turn."""
-    monkeypatch.setattr(checkpoints, "_EVERY", 0.0)
-    monkeypatch.setattr(checkpoints, "_SHARE", np.inf)
+    monkeypatch.setattr(pace, "_EVERY", 0.0)
+    monkeypatch.setattr(pace, "_SHARE", np.inf)
     monkeypatch.setattr(turns, "_GLANCE", 0.001)
     real, written = checkpoints.write_archive, []
 
-    def write(*parts):
-        real(*parts)
+    def write(*parts, **how):
+        real(*parts, **how)
         written.append(1)
         if len(written) == n_writes:
             raise Killed

@@ -64,17 +64,23 @@ class DrawsInFolder:
 
     folder: Path
 
-    def claim(self) -> None:
-        """Take the folder for a new fit; it must be empty, so that nothing is written over."""
+    def claim(self, *, again: bool) -> None:
+        """Take the folder for a new fit; it must be empty, so that nothing is written over.
+
+        Parameters
+        ----------
+        again : bool
+            Whether the fit may have been killed before its first draw, with the folder just taken.
+        """
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            is_empty = not any(self.folder.iterdir())
-            if is_empty:
+            found = {path.name for path in self.folder.iterdir()}
+            if not found:
                 with (self.folder / _CLAIM).open("x", encoding="utf-8") as stream:
                     stream.write(_CLAIMED)
         except OSError as error:
             raise ValueError(f"draws_to={str(self.folder)!r} cannot be written to: {error}.") from error
-        if not is_empty:
+        if found and not (again and found == {_CLAIM}):
             raise ValueError(
                 f"draws_to={str(self.folder)!r} is not empty; give another folder, or remove what an earlier fit "
                 "has left there."

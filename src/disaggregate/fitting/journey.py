@@ -52,7 +52,7 @@ class Journey:
         if resume and checkpoint is None:
             raise ValueError("resume=True needs checkpoint=, the file that an earlier fit was writing.")
         self.fingerprint = fingerprint_of(parameters, features, data)
-        self._path = checkpoint
+        self._path, self._resume = checkpoint, resume
         self._saved = read_checkpoint(checkpoint, self.fingerprint) if resume else None
         self._seed = 0
         self._folder = None if draws_to is None else DrawsInFolder(Path(draws_to).absolute())
@@ -76,7 +76,7 @@ class Journey:
         """Set the chains up, anew or as they are on file."""
         self._seed = comparison.streams.seed
         if self._folder is not None and not self._has_draws_on_disk():
-            self._folder.claim()
+            self._folder.claim(again=self._resume)
         if self._saved is None:
             return self._in_place(kind.start(bases, comparison, plan))
         sampling = self._in_place(kind.set_up_again(bases, comparison, plan, self._saved["setting"]))

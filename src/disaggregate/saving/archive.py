@@ -40,7 +40,9 @@ class ArchiveError(ValueError):
     """A file that cannot be loaded; the message says why."""
 
 
-def write_archive(path: Path, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+def write_archive(
+    path: Path, document: Mapping[str, Any], arrays: Mapping[str, np.ndarray], *, packed: bool = True
+) -> None:
     """Write a document and its arrays; whatever happens, the path holds either the old file or the new one.
 
     Parameters
@@ -51,6 +53,8 @@ def write_archive(path: Path, document: Mapping[str, Any], arrays: Mapping[str, 
         Anything that JSON can hold.
     arrays : mapping of ndarray
         Arrays of numbers, by name.
+    packed : bool, default=True
+        Whether to make the file smaller, which takes longer than writing it.
     """
     plain = {name: _little_endian(array) for name, array in arrays.items()}
     described = {
@@ -61,7 +65,7 @@ def write_archive(path: Path, document: Mapping[str, Any], arrays: Mapping[str, 
     members: dict[str, Any] = {_DOCUMENT: text.encode(), _CHECKSUM: _digest(text.encode()).encode()}
     members |= {f"arrays/{name}": _bytes_of(array) for name, array in plain.items()}
     with complete_or_absent(path) as partial, partial.open("xb") as stream:
-        _write_members(stream, members, zipfile.ZIP_DEFLATED)
+        _write_members(stream, members, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED)
         if sum(map(len, members.values())) > _allowed(stream.tell()):
             stream.seek(0)
             stream.truncate()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -16,11 +15,8 @@ from disaggregate.execute import Runner, Watcher
 from disaggregate.groups import GroupedData
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.model import CLASSES
+from disaggregate.saving.pace import Pace
 from disaggregate.saving.tree import Reader, Writer
-
-# Seconds between two checkpoints at least, and the share of the time that writing them may take.
-_EVERY = 20.0
-_SHARE = 0.02
 
 # What snapshots of chains consist of; those of other layouts belong to other versions.
 _LAYOUT = 2
@@ -40,16 +36,18 @@ class Checkpoint(Watcher):
         What the run is about; see :func:`fingerprint_of`.
     seed : int
         Seed of the run's random streams.
+    pace : Pace, optional
+        Says when it is time.
     """
 
-    def __init__(self, path: Any, fingerprint: str, seed: int) -> None:
+    def __init__(self, path: Any, fingerprint: str, seed: int, pace: Pace | None = None) -> None:
         self._path, self._fingerprint, self._seed = Path(path), fingerprint, seed
+        self._pace = pace or Pace()
         self._setting: dict[str, Any] = {}
         self._chains: list[Runner] = []
         self._snapshots: dict[int, dict[str, Any]] = {}
         self._due: set[int] = set()
         self._asked = False
-        self._next = 0.0
 
     def watch(self, setting: dict[str, Any], chains: Sequence[Runner]) -> None:
         """Begin with chains that were just set up; they are on file from now on.
@@ -68,12 +66,13 @@ class Checkpoint(Watcher):
         """Take a runner down if that is due."""
         place = id(runner)
         if place in self._due:
-            self._snapshots[place] = runner.snapshot()
+            with self._pace.at_work():
+                self._snapshots[place] = runner.snapshot()
             self._due.discard(place)
 
     def while_waiting(self) -> None:
         """Ask for snapshots when it is time, and write them once they are all there."""
-        if time.monotonic() < self._next:
+        if not self._asked and not self._pace.is_time():
             return
         running = {id(chain) for chain in self._chains if chain.n_done < chain.n_sweeps}
         if self._due & running:
@@ -85,26 +84,28 @@ class Checkpoint(Watcher):
 
     def write(self) -> None:
         """Write where the chains are; nobody must be moving them."""
-        self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
+        with self._pace.at_work():
+            self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
         self._write_snapshots()
 
     def _write_snapshots(self) -> None:
-        began = time.monotonic()
-        for chain in self._chains:  # those that came to their end meanwhile move no more
-            if chain.n_done >= chain.n_sweeps:
-                self._snapshots[id(chain)] = chain.snapshot()
-        writer = Writer(CLASSES)
-        content = writer.write(
-            {
-                "fingerprint": self._fingerprint,
-                "seed": str(self._seed),
-                "setting": self._setting,
-                "chains": [self._snapshots[id(chain)] for chain in self._chains],
-            }
-        )
-        write_archive(self._path, {"checkpoint": content}, writer.arrays)
-        took = time.monotonic() - began
-        self._next, self._asked = time.monotonic() + max(_EVERY, took / _SHARE), False
+        with self._pace.at_work():
+            for chain in self._chains:  # those that came to their end meanwhile move no more
+                if chain.n_done >= chain.n_sweeps:
+                    self._snapshots[id(chain)] = chain.snapshot()
+            writer = Writer(CLASSES)
+            content = writer.write(
+                {
+                    "fingerprint": self._fingerprint,
+                    "seed": str(self._seed),
+                    "setting": self._setting,
+                    "chains": [self._snapshots[id(chain)] for chain in self._chains],
+                }
+            )
+            # Not packed: that takes ten times as long as writing, for a file that lives as long as a fit.
+            write_archive(self._path, {"checkpoint": content}, writer.arrays, packed=False)
+        self._snapshots, self._asked = {}, False
+        self._pace.written()
 
 
 def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
