@@ -1,7 +1,9 @@
 """One page that needs nothing else: all numbers are there, nothing is fetched, and no name becomes code."""
 
+import copy
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -10,6 +12,8 @@ import pytest
 import disaggregate as dg
 from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.report import write_report
+from disaggregate.report.background import method_section
+from disaggregate.report.blocks import Text
 from disaggregate.report.estimates import _as_people_count
 from disaggregate.report.page import MISSING_JINJA
 from tests.test_analysis import SETTINGS, make_tables
@@ -178,6 +182,20 @@ def test_effects_and_what_groups_can_tell(analysis, tables, page):
     assert [float(row[2]) for row in rows[1:]] == pytest.approx(expected["estimate"].tolist(), abs=6e-4)
     between = page.tables["Share of each feature's variance that lies between groups."]
     assert [row[3] for row in between[1:]] == analysis.between_groups(tables[0])["says"].tolist()
+
+
+def test_the_method_says_what_no_interval_shows(analysis):
+    def told(context):
+        classifier = copy.copy(analysis.classifier)
+        classifier.context_ = context
+        section = method_section(replace(analysis, classifier=classifier))
+        return " ".join(block.text for block in section.blocks if isinstance(block, Text))
+
+    with_context, without = told(analysis.classifier.context_), told(None)
+    assert analysis.classifier.context_ is not None
+    assert "average features of their group, which this fit allows for" in with_context
+    assert "average features of their group" not in without
+    assert "no interval shows it" in without
 
 
 def test_verdict_kernels_settings_and_versions(analysis, page):

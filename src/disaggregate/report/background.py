@@ -29,7 +29,12 @@ _METHOD = (
     "Shares, effects and their intervals are computed in every draw and summed up after that, so that they carry "
     "the whole uncertainty of the model: an interval of 90% holds the truth with probability 0.9, if the model "
     "is right. What cannot be checked from group results is whether people with equal features are alike in all "
-    "groups. Where they are not, results by subgroup are off, and no interval shows it.",
+    "groups. ",
+)
+_WITHOUT_CONTEXT = "Where they are not, results by subgroup are off, and no interval shows it."
+_WITH_CONTEXT = (
+    "Where they differ by the average features of their group, which this fit allows for, the intervals show it. "
+    "Where they differ in another way, results by subgroup are off, and no interval shows that."
 )
 _REFERENCES = (
     "H. Kück and N. de Freitas. Learning about individuals from group statistics. Uncertainty in Artificial "
@@ -44,9 +49,11 @@ _REFERENCES = (
 _PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib", "jinja2")
 
 
-def method_section() -> Section:
+def method_section(analysis: Analysis) -> Section:
     """Explain the model in plain words."""
-    return Section("method", "Method", [*map(Text, _METHOD), Heading("References"), Notes(_REFERENCES)])
+    limits = _WITHOUT_CONTEXT if analysis.classifier.context_ is None else _WITH_CONTEXT
+    told = [*_METHOD[:-1], _METHOD[-1] + limits]
+    return Section("method", "Method", [*map(Text, told), Heading("References"), Notes(_REFERENCES)])
 
 
 def settings_section(analysis: Analysis) -> Section:

@@ -103,7 +103,7 @@ def _sections(
         subgroups_section(analysis, people, by, level, min_group_size),
         effects_section(analysis, people, features, level),
         sensitivity_section(moved, column),
-        method_section(),
+        method_section(analysis),
         settings_section(analysis),
     ]
 
