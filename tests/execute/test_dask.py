@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 import disaggregate as dg
 from disaggregate.execute.dask import is_dask_client
 from tests.contract.small import small_model
+from tests.execute.tiny_fit import digest_of_fit
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -61,6 +62,12 @@ def test_a_lost_worker_changes_nothing(client):
     killer.join()
     assert killed
     assert_array_equal(found, expected)
+
+
+def test_a_fit_runs_inside_a_worker(client):
+    """A task that fits a model of its own, as in a search over many."""
+    futures = client.map(digest_of_fit, [0, 1], pure=False)
+    assert client.gather(futures) == [digest_of_fit(0), digest_of_fit(1)]
 
 
 def test_clients_are_known_without_dask(client):

@@ -2,13 +2,63 @@
 
 from __future__ import annotations
 
-from threadpoolctl import threadpool_limits
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import threadpoolctl
 
 
-def one_blas_thread() -> threadpool_limits:
+class _Limit:
+    """The limit of the whole process: set by the first who asks for it, lifted by the last who is done.
+
+    Fits in several threads would else lift it under one another, or leave it behind.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_users, self._stack = threading.Lock(), 0, ExitStack()
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._n_users == 0:
+                _take_control()
+                self._stack.enter_context(threadpoolctl.threadpool_limits(limits=1, user_api="blas"))
+            self._n_users += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                _take_control()
+                self._stack.close()
+
+    def forget_the_lock(self) -> None:
+        """Take a new lock in a forked process, where whoever held the old one is not there to let it go."""
+        self._lock = threading.Lock()
+
+
+def _take_control() -> None:
+    """Let this thread set the limit: newer versions listen to the first one alone, which need not be the last."""
+    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    if (clear := getattr(controller, "clear_controlling_thread", None)) is not None:
+        clear(force=True)
+
+
+_limit = _Limit()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_limit.forget_the_lock)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
     """Keep products and decompositions on one thread as long as the context lasts.
 
     Chains already fill the cores; and sums that are split over threads round differently with their number, so
     that the draws would depend on the machine.
     """
-    return threadpool_limits(limits=1, user_api="blas")
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 
@@ -18,6 +19,15 @@ from disaggregate.sampler.model import Prior, make_problem
 _PATIENCE = 1.0
 _lock = threading.Lock()
 _ready: set[Moves] = set()
+
+
+def _forget_the_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # whoever held it is not there in a forked process to let it go
+    os.register_at_fork(after_in_child=_forget_the_lock)
 
 
 def prepare(moves: Moves) -> None:
@@ -37,6 +47,7 @@ def prepare(moves: Moves) -> None:
             _run_tiny_chain(moves)
         finally:
             notice.cancel()
+            notice.join()
         _ready.add(moves)
 
 

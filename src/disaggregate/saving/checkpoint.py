@@ -90,8 +90,8 @@ class Checkpoint(Watcher):
 
     def _write_snapshots(self) -> None:
         with self._pace.at_work():
-            for chain in self._chains:  # those that came to their end meanwhile move no more
-                if chain.n_done >= chain.n_sweeps:
+            for chain in self._chains:
+                if id(chain) not in self._snapshots:  # it was at its end before anybody asked
                     self._snapshots[id(chain)] = chain.snapshot()
             writer = Writer(CLASSES)
             content = writer.write(
