@@ -293,6 +293,19 @@ def test_memory_does_not_grow_with_sweeps_that_are_not_kept(schedule, chain, a_t
     assert growth(chain) < 3 * a_turn
 
 
+def test_thinning_keeps_every_so_many_draws_with_what_belongs_to_them(chain):
+    """The likelihood ratios along the ladder too, which would grow with sweeps else."""
+    thinned = copy.deepcopy(chain)
+    thinned.schedule = replace(thinned.schedule, n_burn=13, n_draws=11, thin=7)
+    chain.schedule = replace(chain.schedule, n_burn=13, n_draws=77)
+    for one in (chain, thinned):
+        while one.n_done < one.n_sweeps:
+            one.advance()
+    every, some = chain.draws(), thinned.draws()
+    np.testing.assert_array_equal(some.scale, every.scale[6::7])
+    np.testing.assert_array_equal(some.stones, every.stones[6::7])
+
+
 def test_diagnostics_look_at_few_individuals_at_once(monkeypatch):
     expected = fit(model_of("sparse")).diagnostics_
     monkeypatch.setattr(diagnostics, "_VALUES_AT_ONCE", 1000)
