@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 
 import threadpoolctl
 
@@ -19,11 +20,11 @@ class _Limit:
     def __init__(self) -> None:
         self._lock, self._n_users, self._stack = threading.Lock(), 0, ExitStack()
 
-    def enter(self) -> None:
+    def enter(self, libraries: Callable[[], threadpoolctl.ThreadpoolController]) -> None:
         with self._lock:
             if self._n_users == 0:
                 _take_control()
-                self._stack.enter_context(threadpoolctl.threadpool_limits(limits=1, user_api="blas"))
+                self._stack.enter_context(libraries().limit(limits=1, user_api="blas"))
             self._n_users += 1
 
     def leave(self) -> None:
@@ -57,8 +58,23 @@ def one_blas_thread() -> Iterator[None]:
     Chains already fill the cores; and sums that are split over threads round differently with their number, so
     that the draws would depend on the machine.
     """
-    _limit.enter()
+    _limit.enter(threadpoolctl.ThreadpoolController)
     try:
         yield
     finally:
         _limit.leave()
+
+
+@contextmanager
+def one_blas_thread_here() -> Iterator[None]:
+    """Do the same for a short piece of work, for which looking the libraries up again would take too long."""
+    _limit.enter(_libraries)
+    try:
+        yield
+    finally:
+        _limit.leave()
+
+
+@cache
+def _libraries() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()

@@ -116,6 +116,8 @@ def make_ladder(evidence: EvidenceArrays, powers: np.ndarray) -> EvidenceLadder:
     powers : ndarray of shape (n_rungs,)
         From 1, the evidence itself, down to 0, no evidence.
     """
+    if np.array_equal(powers, [1.0]):  # the evidence itself
+        return EvidenceLadder(*evidence[:4], *(values[None] for values in evidence[4:]))
     nearest, distance = _nearest_allowed(evidence)
     log_likelihood = np.empty((len(powers), len(evidence.log_likelihood)))
     for row, power in zip(log_likelihood, powers, strict=True):

@@ -49,7 +49,13 @@ def swap_order(
     ndarray of int, shape (n_rungs,)
         Which replica now stands on each rung.
     """
-    table = likelihood_table(ladder, fitted, scores)
+    return trade_places(likelihood_table(ladder, fitted, scores), swapped, stones, rng)
+
+
+def trade_places(
+    table: np.ndarray, swapped: np.ndarray, stones: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """Propose the swaps of :func:`swap_order`, given the likelihood of every replica under every rung's evidence."""
     n_rungs = len(table)
     for rung in range(n_rungs - 1):
         stones[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior
 PATH_LENGTH = 3.2
 MOST_STEPS = 40
 JITTER = 0.2
+
+Extra = TypeVar("Extra")
 
 
 def move_replicas(
@@ -38,12 +42,16 @@ def move_replicas(
     before = energy + 0.5 * np.sum(momentum**2 / mass, axis=1)
     for total, values in ((tally.sums, position), (tally.squares, position**2), (tally.forces, force**2)):
         total[moving] += values
+    position, momentum, energy, fitted = travel(
+        lambda here: energy_and_force(problem, prior, replicas.scores, moving, here),
+        lambda momentum: momentum / mass,
+        step,
+        n_steps,
+        position,
+        momentum,
+        force,
+    )
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(n_steps):
-            momentum = momentum + 0.5 * step * force
-            position = position + step * momentum / mass
-            energy, force, fitted = energy_and_force(problem, prior, replicas.scores, moving, position)
-            momentum = momentum + 0.5 * step * force
         log_ratio = before - energy - 0.5 * np.sum(momentum**2 / mass, axis=1)
     for place, rung in enumerate(moving):
         threshold = -rng.standard_exponential()
@@ -66,15 +74,55 @@ def energy_and_force(
             for place, rung in enumerate(moving)
         ]
         log_likelihood = np.array([value for value, _ in parts])
-        gradient = np.stack([row for _, row in parts])
+        pull = np.stack([row for _, row in parts]) @ problem.columns.T
+    return *with_prior(prior, problem.deviation, position, log_likelihood, pull), fitted
+
+
+def with_prior(
+    prior: Prior, deviation: np.ndarray, position: np.ndarray, log_likelihood: np.ndarray, pull: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Minus log density of some positions, and minus its gradient, from the likelihood and its pull on the weights.
+
+    Parameters
+    ----------
+    prior : Prior
+        Hyper-parameters.
+    deviation : ndarray of shape (n_columns,)
+        As in :class:`DenseProblem`.
+    position : ndarray of shape (n_positions, n_columns + 1)
+        As in :class:`Replicas`.
+    log_likelihood : ndarray of shape (n_positions,)
+        Of the evidence.
+    pull : ndarray of shape (n_positions, n_columns)
+        Its gradient in the weights of the columns.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
         standard, log_scale = position[:, :-1], position[:, -1]
-        deviation = np.exp(0.5 * log_scale[:, None]) * problem.deviation
-        pull = (gradient @ problem.columns.T) * deviation
+        pull = pull * (np.exp(0.5 * log_scale[:, None]) * deviation)
         prior_rate = 0.5 * prior.nu * np.exp(-log_scale)
         energy = 0.5 * np.sum(standard**2, axis=1) + 0.5 * prior.mu * log_scale + prior_rate - log_likelihood
         energy[np.abs(log_scale) > LOG_SCALE_BOUND] = np.inf
         force_scale = 0.5 * np.sum(pull * standard, axis=1) - 0.5 * prior.mu + prior_rate
-        return energy, np.column_stack([pull - standard, force_scale]), fitted
+        return energy, np.column_stack([pull - standard, force_scale])
+
+
+def travel(
+    energy_and_force: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, Extra]],
+    velocity: Callable[[np.ndarray], np.ndarray],
+    step: np.ndarray | float,
+    n_steps: int,
+    position: np.ndarray,
+    momentum: np.ndarray,
+    force: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, Extra]:
+    """Follow Hamiltonian paths by leapfrog steps; return position, momentum, energy and the extra at their ends."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(n_steps):
+            momentum = momentum + 0.5 * step * force
+            position = position + step * velocity(momentum)
+            energy, force, extra = energy_and_force(position)
+            momentum = momentum + 0.5 * step * force
+    return position, momentum, energy, extra
 
 
 def refresh_prior(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: np.random.Generator) -> None:

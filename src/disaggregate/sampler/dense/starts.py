@@ -44,7 +44,7 @@ def start_at(problem: DenseProblem, prior: Prior, guess: np.ndarray | None, rng:
     )
     replicas.fitted[:] = fitted_scores(problem, replicas.position)
     for rung in range(n_rungs):
-        labels = _likely_labels(rung_of(problem.ladder, rung), replicas.fitted[rung])
+        labels = likely_labels(rung_of(problem.ladder, rung), replicas.fitted[rung])
         replicas.scores[rung] = np.where(labels, 1.0, -1.0)
         draw_signs(problem, replicas, rung, WHOLE_GROUP, rng)
     return replicas
@@ -65,10 +65,10 @@ def regression_guesses(problem: DenseProblem, prior: Prior) -> list[np.ndarray]:
     means = np.add.reduceat(features * evidence.units, evidence.offsets[:-1], axis=1) / totals
     by_means = _ridge(means, ndtri(np.clip(share, *_MIDDLING)), 1.0 / sizes)
     guess = by_means
-    labels = _likely_labels(evidence, guess @ features)
+    labels = likely_labels(evidence, guess @ features)
     for _ in range(_ALTERNATIONS):
         guess = _ridge(features, np.where(labels, 1.0, -1.0), np.ones(len(labels)))
-        before, labels = labels, _likely_labels(evidence, guess @ features)
+        before, labels = labels, likely_labels(evidence, guess @ features)
         if np.array_equal(before, labels):
             break
     return [by_means, guess]
@@ -80,7 +80,7 @@ def _ridge(features: np.ndarray, target: np.ndarray, noise: np.ndarray) -> np.nd
     return np.linalg.solve(scaled @ features.T + np.eye(len(features)), scaled @ target)
 
 
-def _likely_labels(evidence: EvidenceArrays, fitted: np.ndarray) -> np.ndarray:
+def likely_labels(evidence: EvidenceArrays, fitted: np.ndarray) -> np.ndarray:
     """Give each group its likeliest count of positives, those of the highest scores."""
     labels = np.zeros(len(fitted), dtype=bool)
     for group in range(len(evidence.offsets) - 1):

@@ -1,0 +1,153 @@
+"""A block: the columns and the evidence of some groups, in tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from disaggregate.basis import Basis
+from disaggregate.sampler.blocks.cut import TILE_ROWS, evidence_of_run, runs_of_groups
+from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays, EvidenceLadder, make_ladder
+
+Storage = Literal["float64", "float32", "recomputed"]
+
+
+class Rows(Protocol):
+    """The individuals of a block, sorted by group, and what their groups report; read when they are needed."""
+
+    place: int
+
+    def features(self) -> np.ndarray:
+        """Return the features, a row an individual."""
+
+    def evidence(self) -> EvidenceArrays:
+        """Return what the groups report."""
+
+
+@dataclass(frozen=True)
+class RowsInMemory:
+    """Rows that are there already.
+
+    Attributes
+    ----------
+    place : int
+        Which block it is.
+    X : ndarray of shape (n_rows, n_features)
+        Features.
+    reports : EvidenceArrays
+        What the groups report.
+    """
+
+    place: int
+    X: np.ndarray
+    reports: EvidenceArrays
+
+    def features(self) -> np.ndarray:
+        """Return the features."""
+        return self.X
+
+    def evidence(self) -> EvidenceArrays:
+        """Return what the groups report."""
+        return self.reports
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How rows become a block.
+
+    Attributes
+    ----------
+    basis : Basis
+        Kernels on their centres.
+    to_kernels : ndarray of shape (n_columns, n_kernels)
+        Turns weights of the columns into weights of the kernels, and so kernels into columns.
+    powers : ndarray of shape (n_rungs,)
+        Powers of the evidence.
+    storage : {"float64", "float32", "recomputed"}
+        How columns are kept, or that they are worked out anew each time they are needed. The first and the last
+        give the same draws.
+    """
+
+    basis: Basis
+    to_kernels: np.ndarray
+    powers: np.ndarray
+    storage: Storage = "float64"
+
+
+class Tile(NamedTuple):
+    """Some groups of a block, and their rows."""
+
+    rows: slice
+    groups: slice
+    ladder: EvidenceLadder
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns and evidence of some groups; nothing in it changes.
+
+    Attributes
+    ----------
+    place : int
+        Which block it is.
+    recipe : Recipe
+        How it was made.
+    tiles : tuple of Tile
+        Its rows and groups, tile by tile.
+    has_large_groups : bool
+        Whether labels are part of the state: groups of more than ``WHOLE_GROUP`` members are conditioned on them.
+    kept : ndarray of shape (n_rows, n_columns), or (n_rows, n_features) where columns are recomputed
+        What columns come from.
+    """
+
+    place: int
+    recipe: Recipe
+    tiles: tuple[Tile, ...]
+    has_large_groups: bool
+    kept: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of individuals."""
+        return len(self.kept)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return self.tiles[-1].groups.stop
+
+    def columns(self) -> Iterator[tuple[Tile, np.ndarray]]:
+        """Go through the tiles; yield each with its columns, of shape (n_rows, n_columns), in double precision."""
+        for tile in self.tiles:
+            part = self.kept[tile.rows]
+            if self.recipe.storage == "recomputed":
+                part = tile_columns(part, self.recipe)
+            yield tile, part.astype(np.float64, copy=False)
+
+
+def make_block(rows: Rows, recipe: Recipe) -> Block:
+    """Work out the columns tile by tile, so that they are the same as when they are recomputed later."""
+    evidence, X = rows.evidence(), rows.features()
+    tiles = tuple(tiles_of(evidence, recipe.powers))
+    kept = X
+    if recipe.storage != "recomputed":
+        kept = np.empty((len(X), len(recipe.to_kernels)), dtype=recipe.storage)
+        for tile in tiles:
+            kept[tile.rows] = tile_columns(X[tile.rows], recipe)
+    large = bool((np.diff(evidence.offsets) > WHOLE_GROUP).any())
+    return Block(rows.place, recipe, tiles, large, kept)
+
+
+def tiles_of(evidence: EvidenceArrays, powers: np.ndarray) -> Iterator[Tile]:
+    """Cut a block into tiles."""
+    for first, last in runs_of_groups(evidence.offsets, TILE_ROWS):
+        rows = slice(int(evidence.offsets[first]), int(evidence.offsets[last]))
+        yield Tile(rows, slice(first, last), make_ladder(evidence_of_run(evidence, first, last), powers))
+
+
+def tile_columns(X: np.ndarray, recipe: Recipe) -> np.ndarray:
+    """Orthonormal columns at some rows, shape (n_rows, n_columns)."""
+    return recipe.basis.columns(X).T @ recipe.to_kernels.T
