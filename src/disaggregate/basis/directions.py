@@ -52,7 +52,14 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     psi : ndarray of shape (n_columns, n_rows)
         Their columns at the training rows, unscaled.
     """
-    n_fixed = basis.n_fixed
+    half = independent_features(basis)
+    features = features_at(basis, half, psi)
+    spread, rotation, to_kernels = leading_directions(basis, half, features @ features.T)
+    return Directions(np.ascontiguousarray(rotation.T @ features), spread, to_kernels)
+
+
+def independent_features(basis: Basis) -> np.ndarray:
+    """Find what turns kernels into features of unit prior variance, shape (n_centers, n_features)."""
     between = replace(basis, context=False).columns(basis.centers)[int(basis.intercept) :]
     between = 0.5 * (between + between.T)
     mean_variance = np.abs(np.diag(between)).mean()
@@ -60,15 +67,42 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
     scale = mean_variance if is_there else 1.0
     value, vector = np.linalg.eigh(between / scale if is_there else np.zeros_like(between))
     kept = value > _NUMERICAL_ZERO * value.max(initial=0.0)
-    half = vector[:, kept] / np.sqrt(value[kept]) / scale  # kernels to features of unit prior variance
-    features = np.vstack([psi[:n_fixed], half.T @ psi[n_fixed:]])
-    spread, left = np.linalg.eigh(features @ features.T)
+    return vector[:, kept] / np.sqrt(value[kept]) / scale
+
+
+def features_at(basis: Basis, half: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """Features at the rows of some columns, those that are no kernels first, shape (n_features, n_rows)."""
+    n_fixed = basis.n_fixed
+    return np.vstack([psi[:n_fixed], half.T @ psi[n_fixed:]])
+
+
+def leading_directions(
+    basis: Basis, half: np.ndarray, gram: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the directions that matter from the products of the features over all rows.
+
+    Parameters
+    ----------
+    basis : Basis
+        Kernels and centres.
+    half : ndarray of shape (n_centers, n_features)
+        As :func:`independent_features` finds it.
+    gram : ndarray of shape (n_features, n_features)
+        Products of the features, those that are no kernels included.
+
+    Returns
+    -------
+    spread, rotation, to_kernels : ndarray
+        The first and the last as in :class:`Directions`; the second turns features into directions.
+    """
+    n_fixed = basis.n_fixed
+    spread, left = np.linalg.eigh(gram)
     spread, left = spread[::-1], left[:, ::-1]
     needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
     n_kept = min(needed, _MOST, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
     rotation = left[:, :n_kept] / np.sqrt(spread[:n_kept])
     to_kernels = np.hstack([rotation[:n_fixed].T, rotation[n_fixed:].T @ half.T])
-    return Directions(np.ascontiguousarray(rotation.T @ features), spread[:n_kept], to_kernels)
+    return spread[:n_kept], rotation, to_kernels
 
 
 def _variance_after(spread: np.ndarray) -> np.ndarray:

@@ -1,0 +1,69 @@
+"""Where chains on many blocks start: around the peaks that they find from where the prior puts them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disaggregate.sampler.blocks.climb import climb
+from disaggregate.sampler.blocks.model import (
+    BlockProblem,
+    Crowd,
+    all_rungs,
+    posterior_curvature,
+    question_at,
+)
+from disaggregate.sampler.blocks.sweep import redraw_labels
+from disaggregate.sampler.evidence import WHOLE_GROUP
+from disaggregate.sampler.model import LOG_SCALE_BOUND
+
+# Chains start this many times as far from their peak as the posterior is wide, so that agreeing means something.
+_DISPERSION = 2.0
+
+# Labels are drawn this many times before the first sweep: the first ones are the likeliest, not draws.
+_FIRST_LABELS = 3
+
+
+def start_crowd(problem: BlockProblem, rngs: list[np.random.Generator]) -> tuple[Crowd, np.ndarray]:
+    """Let every replica climb from a point that the prior gave it, the first chain's from zero, and step aside.
+
+    Where there are several peaks, chains may find different ones, and their disagreement shows.
+
+    Parameters
+    ----------
+    problem : BlockProblem
+        Data and hyper-parameters.
+    rngs : list of numpy.random.Generator
+        Each chain's own.
+
+    Returns
+    -------
+    crowd : Crowd
+        Where replicas stand.
+    curvature : ndarray of shape (n_rungs, n_columns + 1, n_columns + 1)
+        Of minus the log density that Hamiltonian paths see, at each rung.
+    """
+    n_chains, n_rungs = len(rngs), problem.n_rungs
+    n_coordinates = len(problem.deviation) + 1
+    center = np.log(problem.prior.nu / problem.prior.mu)
+    first = np.concatenate([rng.standard_normal((n_rungs, n_coordinates)) for rng in rngs])
+    first[:n_rungs] = 0.0
+    first[:, -1] = np.clip(center + 0.5 * first[:, -1], 1.0 - LOG_SCALE_BOUND, LOG_SCALE_BOUND - 1.0)
+    rungs = all_rungs(n_chains, n_rungs)
+    peak = climb(problem, first, rungs)
+    aside = np.concatenate([rng.standard_normal((n_rungs, n_coordinates)) for rng in rngs])
+    factor = np.linalg.cholesky(peak.curvature)
+    step = np.linalg.solve(factor.transpose(0, 2, 1), aside[:, :, None])[:, :, 0]
+    position = (peak.position + _DISPERSION * step).reshape(n_chains, n_rungs, n_coordinates)
+    crowd = Crowd(position, problem.sums.likely_labels(question_at(problem, peak.position, rungs)), None, 0)
+    for turn in range(_FIRST_LABELS):
+        redraw_labels(problem, crowd, 2 + turn, WHOLE_GROUP)
+    return crowd, measured_curvature(problem, position)
+
+
+def measured_curvature(problem: BlockProblem, position: np.ndarray) -> np.ndarray:
+    """Curvature at each rung, on average over where the chains are."""
+    n_chains, n_rungs, n_coordinates = position.shape
+    flat = position.reshape(n_chains * n_rungs, n_coordinates)
+    question = question_at(problem, flat, all_rungs(n_chains, n_rungs))
+    curvature = posterior_curvature(problem, flat, problem.sums.information(question, hold_blocks=True))
+    return curvature.reshape(n_chains, n_rungs, n_coordinates, n_coordinates).mean(axis=0)
