@@ -147,7 +147,7 @@ def weigh_kernels(bases: list[Basis], comparison: Comparison) -> tuple[list[Kern
     prior = comparison.odds / comparison.odds.sum()
     weights = kernel_weights(np.array([one.value for one in evidence]), prior)
     scores = [
-        KernelScore(_name(basis), basis.kernel.gamma, found, float(before), float(after), basis.context)
+        KernelScore(kernel_name(basis), basis.kernel.gamma, found, float(before), float(after), basis.context)
         for basis, found, before, after in zip(bases, evidence, prior, weights, strict=True)
     ]
     return scores, pilots
@@ -202,6 +202,7 @@ def kernel_weights(log_evidence: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def _name(basis: Basis) -> str:
+def kernel_name(basis: Basis) -> str:
+    """Name of a kernel, or of the function that it is."""
     name = basis.kernel.name
     return name if isinstance(name, str) else getattr(name, "__name__", repr(name))

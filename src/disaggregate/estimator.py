@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.choice import Comparison
 from disaggregate.execute import Executor, one_blas_thread
-from disaggregate.fitting import DenseSampling, Plan, Sampling, SparseSampling
+from disaggregate.fitting import BlockSampling, DenseSampling, Plan, Sampling, SparseSampling
 from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of
@@ -29,6 +29,7 @@ from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.privacy import SHARES, withhold
+from disaggregate.sampler.blocks.data import is_for_blocks
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
@@ -99,7 +100,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Whether to show a progress bar.
     executor : object with ``map``, or distributed.Client, optional
         Where chains run instead of on threads, such as a ``concurrent.futures`` executor or the workers of a Dask
-        cluster; the draws are the same. Clones share it; pickles leave it behind.
+        cluster; the draws are the same. Clones share it; pickles leave it behind. Large data are held there in
+        blocks, and all chains are moved from here.
+    storage : "auto", "float64", "float32" or "recomputed", default="auto"
+        How dense weights on more than 50,000 rows keep the kernels' columns: in double precision, in single
+        precision (half the memory; sums stay double), or not at all (worked out again for every step; the same
+        draws as in double precision). "auto" is double precision where it fits into memory, else recomputed.
 
     Attributes
     ----------
@@ -159,6 +165,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         random_state: Any = None,
         progress: bool = False,
         executor: Executor | None = None,
+        storage: Literal["auto", "float64", "float32", "recomputed"] = "auto",
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -183,6 +190,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.progress = progress
         self.executor = executor
+        self.storage = storage
 
     def fit(
         self,
@@ -463,7 +471,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         streams = Streams(journey.seed_or(self.random_state))
         bases, odds = self._candidates(features, streams, has_context=rows is not features)
         comparison = self._comparison(rows, data, odds, streams)
-        kind = DenseSampling if self.weights == "dense" else SparseSampling
+        kind: type[BlockSampling] | type[DenseSampling] | type[SparseSampling] = SparseSampling
+        if self.weights == "dense":
+            kind = BlockSampling if is_for_blocks(len(features)) else DenseSampling
         return journey.begun(kind, bases, comparison, self._plan())
 
     def _prior(self) -> Prior:
@@ -499,4 +509,5 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             progress=self.progress,
             executor=self.executor,
+            storage=self.storage,
         )

@@ -73,6 +73,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
     _require(_is_one_of(latent, "exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
     _require(_is_one_of(weights, "sparse", "dense"), "weights", '"sparse" or "dense"', weights)
+    storage, ways = settings["storage"], ("auto", "float64", "float32", "recomputed")
+    _require(_is_one_of(storage, *ways), "storage", " or ".join(f'"{way}"' for way in ways), storage)
     sound = n_replicas is None or _is_whole(n_replicas, 1)
     _require(sound, "n_replicas", "None, for as many as swap well, or a whole number of 1 or more", n_replicas)
     if weights == "sparse":

@@ -64,7 +64,7 @@ def test_bad_centers_are_refused(centers, message):
 
 
 def test_more_individuals_than_memory_holds_are_refused_with_advice(monkeypatch):
-    monkeypatch.setattr(centers, "_memory", lambda: 2**30)
+    monkeypatch.setattr(centers, "memory", lambda: 2**30)
     X = np.zeros((10_000, 1))
     with pytest.raises(ValueError, match=r"each of the 10,000 individuals .* some 2 GB .* centers=500"):
         choose_centers(X, "all", np.random.default_rng(0))

@@ -39,7 +39,7 @@ def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) 
 
 
 def _require_memory(n_rows: int) -> None:
-    needed, there = _MATRICES * 8 * n_rows**2, _memory()
+    needed, there = _MATRICES * 8 * n_rows**2, memory()
     if needed > there:
         raise ValueError(
             f'centers="all" puts a kernel on each of the {n_rows:,} individuals and would need some '
@@ -48,7 +48,7 @@ def _require_memory(n_rows: int) -> None:
         )
 
 
-def _memory() -> float:
+def memory() -> float:
     """Bytes of memory of this machine, infinite where it does not say."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -34,7 +34,9 @@ class HeldHere:
 
     def then(self, function: Callable[..., Any], *shared: Any) -> HeldHere:
         """Apply a function to each part and hold the results."""
-        return HeldHere(self._map(Call(function, shared, False), [(part, None) for part in self._parts]), self._executor)
+        return HeldHere(
+            self._map(Call(function, shared, False), [(part, None) for part in self._parts]), self._executor
+        )
 
     def ask(self, function: Callable[..., Any], each: Sequence[Any] | None, *shared: Any) -> list[Any]:
         """Ask each part."""

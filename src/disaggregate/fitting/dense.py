@@ -43,6 +43,8 @@ class DenseSampling:
         How all kernels did.
     """
 
+    runs_on_blocks = False
+
     def __init__(
         self, comparison: Comparison, plan: Plan, pilots: list[Pilot], kernels: list[KernelScore]
     ) -> None:

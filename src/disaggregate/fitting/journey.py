@@ -10,6 +10,7 @@ import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.choice import Comparison
+from disaggregate.fitting.blocks import BlockSampling
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
 from disaggregate.fitting.plan import Plan
@@ -68,7 +69,7 @@ class Journey:
 
     def begun(
         self,
-        kind: type[DenseSampling] | type[SparseSampling],
+        kind: type[BlockSampling] | type[DenseSampling] | type[SparseSampling],
         bases: list[Basis],
         comparison: Comparison,
         plan: Plan,

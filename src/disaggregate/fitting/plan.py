@@ -38,6 +38,8 @@ class Plan:
         Whether to show a progress bar.
     executor : Executor or None
         Where to run instead of on threads.
+    storage : {"auto", "float64", "float32", "recomputed"}
+        How data of many blocks keep their columns.
     """
 
     prior: Prior
@@ -47,6 +49,7 @@ class Plan:
     n_jobs: int | None
     progress: bool
     executor: Executor | None
+    storage: str = "auto"
 
 
 @dataclass(frozen=True)

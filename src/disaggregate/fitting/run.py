@@ -20,6 +20,8 @@ class Chain(Runner, Protocol):
 class Sampling(Protocol):
     """Chains that were set up, with what they need to become a posterior."""
 
+    runs_on_blocks: bool  # whether the executor has the blocks of the data, and chains stay here
+
     @property
     def chains(self) -> list[Chain]:
         """All chains."""
@@ -46,11 +48,12 @@ def run(sampling: Sampling, plan: Plan, watcher: Watcher | None = None) -> None:
     watcher : Watcher, optional
         Told after every turn.
     """
-    prepare(plan.schedule.moves)
+    if not sampling.runs_on_blocks:
+        prepare(plan.schedule.moves)
     run_in_turns(
         sampling.chains,
         n_jobs=plan.n_jobs,
         progress=plan.progress,
-        executor=plan.executor,
+        executor=None if sampling.runs_on_blocks else plan.executor,
         watcher=watcher,
     )

@@ -37,6 +37,8 @@ class SparseSampling:
         What short runs found before; without it they are made.
     """
 
+    runs_on_blocks = False
+
     def __init__(
         self, bases: list[Basis], comparison: Comparison, plan: Plan, setting: dict[str, Any] | None = None
     ) -> None:

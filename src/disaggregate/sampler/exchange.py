@@ -55,7 +55,7 @@ def swap_order(
 def trade_places(
     table: np.ndarray, swapped: np.ndarray, stones: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Propose the swaps of :func:`swap_order`, given the likelihood of every replica under every rung's evidence."""
+    """Propose the swaps of :func:`swap_order`, given the likelihood of every replica under every rung."""
     n_rungs = len(table)
     for rung in range(n_rungs - 1):
         stones[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]

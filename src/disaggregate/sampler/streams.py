@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-
 # Streams of blocks come after those that are spawned below.
 _BLOCKS = 4
 

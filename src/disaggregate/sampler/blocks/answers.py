@@ -147,7 +147,7 @@ def approach_of(block: Block, bits: None, question: Question) -> Pull:
 
 
 def information_of(block: Block, bits: None, question: Question, hold_blocks: bool) -> np.ndarray:
-    """Expected curvature of the log likelihood in the weights and in a factor of all of them.
+    """Find the expected curvature of the log likelihood in the weights and in a factor of all of them.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def information_of(block: Block, bits: None, question: Question, hold_blocks: bo
 
 
 def likely_labels_of(block: Block, bits: None, question: Question) -> np.ndarray | None:
-    """Give each group its likeliest count of positives, those of the highest scores: in bits, where they matter."""
+    """Give each group its likeliest count of positives, those of the highest scores; where labels matter."""
     if not block.has_large_groups:
         return None
     labels = np.zeros((len(question.weights), block.n_rows), dtype=bool)

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from disaggregate.basis import Basis
+from disaggregate.basis.centers import memory
 from disaggregate.sampler.blocks.cut import TILE_ROWS, evidence_of_run, runs_of_groups
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays, EvidenceLadder, make_ladder
 
 Storage = Literal["float64", "float32", "recomputed"]
 
 
+# Share of this machine's memory that columns may take before they are rather worked out again each time.
+_SHARE_OF_MEMORY = 0.5
+
+
+def storage_for(wanted: str, n_rows: int, n_columns: int) -> Storage:
+    """Settle how columns are kept: "auto" is in double precision if that fits into memory, else not at all."""
+    if wanted != "auto":
+        return cast(Storage, wanted)
+    fits = 8 * n_rows * n_columns <= _SHARE_OF_MEMORY * memory()
+    return "float64" if fits else "recomputed"
+
+
 class Rows(Protocol):
     """The individuals of a block, sorted by group, and what their groups report; read when they are needed."""
 
-    place: int
+    @property
+    def place(self) -> int:
+        """Which block it is."""
 
     def features(self) -> np.ndarray:
         """Return the features, a row an individual."""

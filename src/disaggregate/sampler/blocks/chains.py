@@ -26,7 +26,7 @@ from disaggregate.sampler.dense.model import Tally, empty_tally
 # Seconds of a turn, about: short enough for Ctrl-C, long enough to hide what comes between turns.
 _TURN = 0.5
 
-# Sweeps before the burn-in in which steps are found, first with the mass of the start, then with that of the chains.
+# Sweeps before the burn-in in which steps are found: with the mass of the start, then with that of the chains.
 _TUNING = (30, 30)
 _ACCEPTED = 0.8
 _FIRST_STEP, _LARGEST_STEP = 0.5, 1.2
@@ -104,7 +104,10 @@ class BlockChains:
         self.n_done += 1
         if self.n_done <= sum(_TUNING):
             moves, accepted = (
-                np.sum([getattr(tally, name) - old[place] for tally, old in zip(self._moves, before, strict=True)], axis=0)
+                np.sum(
+                    [getattr(tally, name) - old[place] for tally, old in zip(self._moves, before, strict=True)],
+                    axis=0,
+                )
                 for place, name in enumerate(("moves", "accepted"))
             )
             self._tune(crowd, metric, moves, accepted)

@@ -44,8 +44,8 @@ class Peak:
 def climb(problem: BlockProblem, position: np.ndarray, rungs: np.ndarray) -> Peak:
     """Climb from some positions at once, each to the peak of its own rung's posterior.
 
-    Steps are Newton's on the weights given delta2, damped where they would lead down. After each one delta2 moves to
-    its most probable value given what the weights would be on average around their peak (the EM step for a
+    Steps are Newton's on the weights given delta2, damped where they would lead down. After each one delta2 moves
+    to its most probable value given what the weights would be on average around their peak (the EM step for a
     variance): the joint peak of both would be far from where the posterior has its mass.
 
     Parameters
@@ -149,7 +149,9 @@ def _laplace(problem: BlockProblem, view: _View) -> np.ndarray:
     """Integrate a normal density around the peak, over the weights and over log delta2."""
     mu, nu = problem.prior.mu, problem.prior.nu
     log_scale = view.position[:, -1]
-    log_prior = 0.5 * mu * np.log(0.5 * nu) - gammaln(0.5 * mu) - 0.5 * mu * log_scale - 0.5 * nu * np.exp(-log_scale)
+    log_prior = (
+        0.5 * mu * np.log(0.5 * nu) - gammaln(0.5 * mu) - 0.5 * mu * log_scale - 0.5 * nu * np.exp(-log_scale)
+    )
     inverse = np.linalg.inv(view.curvature)
     n_told = view.force.shape[1] - np.trace(inverse, axis1=1, axis2=2)
     width = 2.0 / (mu + np.maximum(n_told, 0.0))  # variance of log delta2, of which so many weights tell

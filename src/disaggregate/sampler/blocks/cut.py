@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
-from disaggregate.sampler.evidence import EvidenceArrays
+from disaggregate.sampler.evidence import EvidenceArrays, EvidenceLadder
+
+Arrays = TypeVar("Arrays", EvidenceArrays, EvidenceLadder)
 
 # Rows of a block, about. Data of more rows than this are worked on in blocks.
 BLOCK_ROWS = 50_000
@@ -39,11 +43,11 @@ def runs_of_groups(offsets: np.ndarray, n_rows: int) -> list[tuple[int, int]]:
     return runs
 
 
-def evidence_of_run(evidence: EvidenceArrays, first: int, last: int) -> EvidenceArrays:
+def evidence_of_run(evidence: Arrays, first: int, last: int) -> Arrays:
     """Take the evidence of some groups that follow each other."""
     row, end = evidence.offsets[first], evidence.offsets[last]
     count, stop = evidence.starts[first], evidence.starts[last]
-    return EvidenceArrays(
+    return type(evidence)(
         offsets=evidence.offsets[first : last + 1] - row,
         units=evidence.units[row:end],
         starts=evidence.starts[first : last + 1] - count,

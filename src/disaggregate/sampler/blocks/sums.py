@@ -44,7 +44,7 @@ class Sums:
         return _added(self._blocks.ask(approach_of, None, question))
 
     def labels(self, question: Question, bits: Bits, draw: Draw) -> list[Labels]:
-        """New labels of each block."""
+        """Draw new labels in each block."""
         return self._blocks.ask(labels_of, bits, question, draw)
 
     def likely_labels(self, question: Question) -> Bits:
@@ -56,7 +56,7 @@ class Sums:
         return _sum(self._blocks.ask(table_of, bits, question))
 
     def information(self, question: Question, *, hold_blocks: bool) -> np.ndarray:
-        """Expected curvature; see :func:`information_of`."""
+        """Find the expected curvature; see :func:`information_of`."""
         return _sum(self._blocks.ask(information_of, None, question, hold_blocks))
 
 

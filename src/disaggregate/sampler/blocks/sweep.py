@@ -165,7 +165,7 @@ def exchange_crowd(
 
 
 def redraw_labels(problem: BlockProblem, crowd: Crowd, turn: int, larger_than: int) -> list[Labels]:
-    """Draw the labels of every replica where they are part of the state, and learn the pull that goes with them."""
+    """Draw labels of every replica where they are part of the state, and learn the pull that goes with them."""
     if not problem.has_large_groups:
         return []
     n_chains, n_rungs = crowd.position.shape[:2]

@@ -118,7 +118,11 @@ def normal_moments_after(mean, variance, log_likelihood):
         first += chance * (c - mean)
         second += chance * square(c - mean)
     first /= total
-    return peak + math.log(total / math.sqrt(variance) / _ROOT_TWO_PI), mean + first, second / total - square(first)
+    return (
+        peak + math.log(total / math.sqrt(variance) / _ROOT_TWO_PI),
+        mean + first,
+        second / total - square(first),
+    )
 
 
 @kernel

@@ -81,7 +81,7 @@ def energy_and_force(
 def with_prior(
     prior: Prior, deviation: np.ndarray, position: np.ndarray, log_likelihood: np.ndarray, pull: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Minus log density of some positions, and minus its gradient, from the likelihood and its pull on the weights.
+    """Minus log density of some positions, and minus its gradient, from the likelihood and its pull on weights.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def travel(
     momentum: np.ndarray,
     force: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Extra]:
-    """Follow Hamiltonian paths by leapfrog steps; return position, momentum, energy and the extra at their ends."""
+    """Follow Hamiltonian paths by leapfrog steps; return position, momentum, energy and the extra at the end."""
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_steps):
             momentum = momentum + 0.5 * step * force

@@ -1,0 +1,28 @@
+"""Giving parts of the data to whoever works on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from disaggregate.execute.dask import HeldByDask, is_dask_client
+from disaggregate.execute.held import Held, HeldHere
+from disaggregate.execute.protocol import Executor
+from disaggregate.execute.threads import Threads
+
+
+def hold(parts: Sequence[Any], executor: Executor | None, n_jobs: int | None) -> Held:
+    """Hold parts where they will be worked on: in this process, or on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    parts : sequence
+        The parts.
+    executor : Executor or None
+        Where to work; None for threads of this process.
+    n_jobs : int or None
+        How many threads these are.
+    """
+    if executor is None:
+        return HeldHere(parts, Threads(n_jobs))
+    return HeldByDask.scattered(executor, parts) if is_dask_client(executor) else HeldHere(parts, executor)

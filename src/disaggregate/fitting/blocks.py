@@ -1,0 +1,186 @@
+"""Gaussian processes on data of many blocks, with the most probable kernel."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from disaggregate.basis import Basis
+from disaggregate.choice import Comparison, KernelScore, kernel_name, kernel_weights
+from disaggregate.execute import Runner, hold
+from disaggregate.execute.held import Held
+from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
+from disaggregate.posterior.draws import gather_dense_draws
+from disaggregate.posterior.ladder import ladder_report
+from disaggregate.posterior.log_evidence import LogEvidence
+from disaggregate.posterior.mixture import weave
+from disaggregate.sampler.blocks.block import Recipe, make_block, storage_for
+from disaggregate.sampler.blocks.chains import BlockChains
+from disaggregate.sampler.blocks.climb import climb
+from disaggregate.sampler.blocks.data import BlockData, cut_into_blocks
+from disaggregate.sampler.blocks.directions import BlockDirections, block_directions
+from disaggregate.sampler.blocks.model import BlockProblem
+from disaggregate.sampler.blocks.sums import Sums
+from disaggregate.sampler.model import Prior
+from disaggregate.sampler.rungs import first_powers
+
+
+class BlockSampling:
+    """Chains over blocks; see :class:`disaggregate.fitting.run.Sampling`.
+
+    Parameters
+    ----------
+    bases : list of Basis
+        Kernels to choose from.
+    comparison : Comparison
+        Groups and random streams.
+    plan : Plan
+        How to sample.
+    setting : dict, optional
+        What was found before; without it the kernel is chosen.
+    blocks : BlockData, optional
+        The blocks; by default the rows of the comparison are cut.
+    """
+
+    runs_on_blocks = True
+
+    def __init__(
+        self,
+        bases: list[Basis],
+        comparison: Comparison,
+        plan: Plan,
+        setting: dict[str, Any] | None = None,
+        blocks: BlockData | None = None,
+    ) -> None:
+        self._comparison, self._plan = comparison, plan
+        self._blocks = cut_into_blocks(comparison.X, comparison.data) if blocks is None else blocks
+        rows = hold(self._blocks.rows, plan.executor, plan.n_jobs)
+        self._kernels: list[KernelScore] = (
+            compare(bases, rows, self._blocks, comparison, plan.storage) if setting is None else setting["kernels"]
+        )
+        self._place = int(np.argmax([score.weight for score in self._kernels])) if self._kernels else 0
+        self._basis = bases[self._place]
+        self._powers = first_powers(1 if plan.n_replicas is None else plan.n_replicas)
+        self._directions = block_directions(rows, self._basis)
+        if setting is not None and setting["directions"] != self._digest():
+            raise ValueError(
+                "the checkpoint cannot be resumed here: the kernel's columns came out with other digits than "
+                "before. Resume on the same kind of machine, with the same libraries."
+            )
+        problem = problem_of(
+            rows, self._basis, self._directions, self._blocks, plan.prior, self._powers, plan.storage,
+            comparison.streams.seed,
+        )  # fmt: skip
+        [shared] = comparison.streams.for_pilots(1)
+        own = comparison.streams.for_chains(plan.n_chains)
+        self._chains = BlockChains(problem, plan.schedule, shared, own, self._blocks.starts, self._blocks.sizes)
+
+    @classmethod
+    def start(cls, bases: list[Basis], comparison: Comparison, plan: Plan) -> BlockSampling:
+        """Choose the kernel, and set up its chains."""
+        return cls(bases, comparison, plan)
+
+    @classmethod
+    def set_up_again(
+        cls, bases: list[Basis], comparison: Comparison, plan: Plan, setting: dict[str, Any]
+    ) -> BlockSampling:
+        """Set up as before, without the choice."""
+        sampling = cls(bases, comparison, plan, setting)
+        sampling.lengthen(setting["n_draws"] - plan.schedule.n_draws)
+        return sampling
+
+    @property
+    def chains(self) -> list[Runner]:
+        """All chains, which move as one."""
+        return [self._chains]
+
+    def lengthen(self, n_draws: int) -> None:
+        """Plan some more draws a chain."""
+        self._chains.lengthen(n_draws)
+
+    def setting(self) -> dict[str, Any]:
+        """Return what was found before the chains began."""
+        return {
+            "kernels": self._kernels,
+            "directions": self._digest(),
+            "n_draws": self._chains.schedule.n_draws,  # more than the settings say after a warm start
+        }
+
+    def fitted(self) -> Fitted:
+        """Return what was drawn so far."""
+        [chains], missing = even_draws([self._chains.draws()], [self._chains.schedule.n_draws])
+        data, streams = self._comparison.data, self._comparison.streams
+        posterior = weave(
+            [gather_dense_draws(chains, self._basis, self._directions.to_kernels)], streams.for_order()
+        )
+        ladder = ladder_report(chains, self._powers, data, self._plan.prior)
+        return Fitted(posterior, *tallies(data, [chains]), ladder, self._kernels, missing)
+
+    def _digest(self) -> str:
+        return hashlib.sha256(self._directions.to_kernels.tobytes()).hexdigest()
+
+
+def compare(
+    bases: Sequence[Basis], rows: Held, blocks: BlockData, comparison: Comparison, storage: str
+) -> list[KernelScore]:
+    """Judge each kernel by its evidence on all the data; a single one needs no comparison.
+
+    With so many rows the posterior is nearly normal, and the evidence that it would have if it were quite so
+    (Laplace) tells kernels apart in a few looks at the data, where a ladder would take hours.
+
+    Parameters
+    ----------
+    bases : sequence of Basis
+        The candidates.
+    rows : Held
+        The rows of the blocks.
+    blocks : BlockData
+        What is known of them.
+    comparison : Comparison
+        Hyper-parameters and prior odds.
+    storage : str
+        How columns are kept.
+    """
+    if len(bases) == 1:
+        return []
+    values = []
+    for basis in bases:
+        directions = block_directions(rows, basis)
+        problem = problem_of(rows, basis, directions, blocks, comparison.prior, np.ones(1), storage, 0)
+        start = np.zeros((1, len(directions.spread) + 1))
+        start[0, -1] = np.log(comparison.prior.nu / comparison.prior.mu)
+        values.append(float(climb(problem, start, np.zeros(1, dtype=np.int64)).log_evidence[0]))
+    odds = comparison.odds / comparison.odds.sum()
+    return [
+        KernelScore(
+            kernel_name(basis),
+            basis.kernel.gamma,
+            LogEvidence(value + blocks.peak, 0.0),
+            float(before),
+            float(after),
+        )
+        for basis, value, before, after in zip(
+            bases, values, odds, kernel_weights(np.array(values), odds), strict=True
+        )
+    ]
+
+
+def problem_of(
+    rows: Held,
+    basis: Basis,
+    directions: BlockDirections,
+    blocks: BlockData,
+    prior: Prior,
+    powers: np.ndarray,
+    storage: str,
+    seed: int,
+) -> BlockProblem:
+    """Make the blocks of a kernel, where their rows are."""
+    n_columns = len(directions.spread)
+    recipe = Recipe(basis, directions.to_kernels, powers, storage_for(storage, sum(blocks.sizes), n_columns))
+    sums = Sums(rows.then(make_block, recipe), n_columns)
+    deviation = np.sqrt(directions.spread)
+    return BlockProblem(sums, deviation, prior, seed, len(powers), blocks.has_large_groups)
