@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from disaggregate.basis import Basis, Kernel
-from disaggregate.execute import Threads
 from disaggregate.execute.held import HeldHere
 from disaggregate.sampler.blocks import sweep as sweeps
 from disaggregate.sampler.blocks.block import Block, Recipe, Tile
@@ -27,7 +29,7 @@ def blocks_of(problem: DenseProblem, cuts: list[int]) -> HeldHere:
     nobody = Basis(Kernel("linear", 1.0, 1.0, 0.0), np.zeros((1, 1)), False)
     recipe = Recipe(nobody, np.zeros((N_COLUMNS, 1)), np.ones(N_RUNGS))
     blocks = []
-    for place, (first, last) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for place, (first, last) in enumerate(itertools.pairwise(cuts)):
         own = contiguous(evidence_of_run(problem.ladder, first, last))
         rows = slice(*problem.ladder.offsets[[first, last]])
         tiles = tuple(
@@ -36,7 +38,7 @@ def blocks_of(problem: DenseProblem, cuts: list[int]) -> HeldHere:
         )
         large = bool((np.diff(own.offsets) > WHOLE_GROUP).any())
         blocks.append(Block(place, recipe, tiles, large, np.ascontiguousarray(problem.columns[:, rows].T)))
-    return HeldHere(blocks, Threads(1))
+    return HeldHere(blocks, SimpleNamespace(map=map))
 
 
 def contiguous(ladder: EvidenceLadder) -> EvidenceLadder:
@@ -78,14 +80,14 @@ def sweep(at: Moment, cuts: list[int], prior=PRIOR, corrupt=lambda crowd: None) 
 
 
 def test_small_groups(rng: np.random.Generator) -> None:
-    z = z_scores(lambda at: sweep(at, [0, 2, 3, 4]), rng, n_draws=1200, last_is_prior=True)
+    z = z_scores(lambda at: sweep(at, [0, 2, 3, 4]), rng, n_draws=700, last_is_prior=True)
     assert np.abs(z).max() < PASSES
 
 
 def test_large_groups(rng: np.random.Generator) -> None:
     """One block has labels as part of its state, and one has not."""
     z = z_scores(
-        lambda at: sweep(at, [0, 1, 2]), rng, sizes=LARGE_SIZES, reports=LARGE_REPORTS, n_draws=400,
+        lambda at: sweep(at, [0, 1, 2]), rng, sizes=LARGE_SIZES, reports=LARGE_REPORTS, n_draws=250,
         last_is_prior=True,
     )  # fmt: skip
     assert np.abs(z).max() < PASSES
@@ -95,7 +97,7 @@ def test_large_groups(rng: np.random.Generator) -> None:
 def test_at_the_boundary_of_large_groups(size: int, rng: np.random.Generator) -> None:
     z = z_scores(
         lambda at: sweep(at, [0, 1, 2]), rng, sizes=(size, 2), reports=(report_fraction, report_fraction),
-        n_draws=250, last_is_prior=True,
+        n_draws=150, last_is_prior=True,
     )  # fmt: skip
     assert np.abs(z).max() < PASSES
 
@@ -108,13 +110,13 @@ def test_a_block_that_is_left_out_is_caught(rng: np.random.Generator, monkeypatc
         return answers[:-1] if function.__name__ == "gradient_of" else answers
 
     monkeypatch.setattr(HeldHere, "ask", forgetful)
-    z = z_scores(lambda at: sweep(at, [0, 1, 4]), rng, n_draws=500, last_is_prior=True)
+    z = z_scores(lambda at: sweep(at, [0, 1, 4]), rng, n_draws=300, last_is_prior=True)
     assert np.abs(z).max() > FAILS
 
 
 def test_one_degree_of_freedom_too_many_is_caught(rng: np.random.Generator) -> None:
     wrong = PRIOR._replace(mu=PRIOR.mu + 2.0)
-    z = z_scores(lambda at: sweep(at, [0, 2, 4], prior=wrong), rng, n_draws=800)
+    z = z_scores(lambda at: sweep(at, [0, 2, 4], prior=wrong), rng, n_draws=500)
     assert np.abs(z).max() > FAILS
 
 
@@ -129,5 +131,5 @@ def test_labels_that_stay_behind_in_swaps_are_caught(
         crowd.bits = bits
 
     monkeypatch.setattr(sweeps, "exchange_crowd", without_labels)
-    z = z_scores(lambda at: sweep(at, [0, 1, 2]), rng, sizes=LARGE_SIZES, reports=LARGE_REPORTS, n_draws=400)
+    z = z_scores(lambda at: sweep(at, [0, 1, 2]), rng, sizes=LARGE_SIZES, reports=LARGE_REPORTS, n_draws=250)
     assert np.abs(z).max() > FAILS

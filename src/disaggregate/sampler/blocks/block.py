@@ -10,7 +10,8 @@ import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.basis.centers import memory
-from disaggregate.sampler.blocks.cut import TILE_ROWS, evidence_of_run, runs_of_groups
+from disaggregate.sampler.blocks import cut
+from disaggregate.sampler.blocks.cut import evidence_of_run, runs_of_groups
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays, EvidenceLadder, make_ladder
 
 Storage = Literal["float64", "float32", "recomputed"]
@@ -158,7 +159,7 @@ def make_block(rows: Rows, recipe: Recipe) -> Block:
 
 def tiles_of(evidence: EvidenceArrays, powers: np.ndarray) -> Iterator[Tile]:
     """Cut a block into tiles."""
-    for first, last in runs_of_groups(evidence.offsets, TILE_ROWS):
+    for first, last in runs_of_groups(evidence.offsets, cut.TILE_ROWS):
         rows = slice(int(evidence.offsets[first]), int(evidence.offsets[last]))
         yield Tile(rows, slice(first, last), make_ladder(evidence_of_run(evidence, first, last), powers))
 

@@ -68,8 +68,9 @@ def pull_of(answers: list[Labels]) -> Pull | None:
 
 def _sum(parts: list[np.ndarray]) -> np.ndarray:
     total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
+    with np.errstate(over="ignore", invalid="ignore"):  # from too far away nothing is a number, and is not taken
+        for part in parts[1:]:
+            total += part
     return total
 
 

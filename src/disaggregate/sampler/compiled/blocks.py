@@ -17,6 +17,7 @@ _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 # Of a count whose law is as good as a point nothing can be learned, and nothing may be divided by its variance.
 _LEAST_VARIANCE = 1e-12
+_LEAST_DENSITY = 1e-100
 
 
 @kernel
@@ -172,7 +173,7 @@ def forced_worth(fitted, unit):
     """Curvature of log Phi(f) over the squared slope."""
     p, _ = chances(fitted)
     density = math.exp(-0.5 * square(fitted)) / _ROOT_TWO_PI
-    if p < 1e-200 or density < 1e-200:
+    if density < _LEAST_DENSITY:  # its square must stay a number
         return 0.0
     ratio = density / p
     return greater(ratio * (ratio + fitted), 0.0) / square(unit * density)
