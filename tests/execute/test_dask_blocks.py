@@ -1,0 +1,105 @@
+"""Blocks on the workers of local clusters: the bits of threads, also when a worker is lost, and blocks that stay."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+from numpy.testing import assert_array_equal
+
+import disaggregate as dg
+from disaggregate.execute import hold
+from disaggregate.sampler.blocks import chains, cut
+from disaggregate.sampler.blocks.answers import gradient_of
+from disaggregate.sampler.evidence import WHOLE_GROUP
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+)
+SIZES = [WHOLE_GROUP + 5, *[8] * 20]
+GROUPS = np.repeat(np.arange(len(SIZES)), SIZES)
+X = np.random.default_rng(0).standard_normal((len(GROUPS), 2)) + GROUPS[:, None] % 3
+SHARES = {group: 0.2 + 0.3 * (group % 3) for group in range(len(SIZES))}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(cut, "BLOCK_ROWS", 60)
+    monkeypatch.setattr(chains, "_TUNING", (4, 4))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as client:
+        yield client
+
+
+def fit(**settings):
+    model = dg.GroupStatsClassifier(
+        kernel="rbf", gamma="scale", centers=10, n_chains=2, n_burn=2, n_draws=8, random_state=0, **settings
+    )
+    return model.fit(X, SHARES, groups=GROUPS)
+
+
+def assert_same(model, other):
+    assert_array_equal(model.predict_draws(X), other.predict_draws(X))
+    assert_array_equal(model.label_proba_, other.label_proba_)
+
+
+def test_any_number_of_workers_draws_what_threads_draw(cluster, client):
+    expected = fit(n_jobs=2)
+    for n_workers in (1, 2, 4):
+        cluster.scale(n_workers)
+        client.wait_for_workers(n_workers)
+        assert_same(fit(executor=client), expected)
+
+
+def test_a_lost_worker_changes_nothing(cluster, client, monkeypatch):
+    """Its blocks are made again on another one, and the fit goes on to the same draws."""
+    expected = fit(n_jobs=1)
+    cluster.scale(2)
+    client.wait_for_workers(2)
+    process_of, killed = client.run(os.getpid), []
+    real = chains.BlockChains._sweep
+
+    def sweep(self, *parts):
+        if self.n_done == 6 and not killed:
+            address = next(address for address, keys in client.has_what().items() if keys)
+            os.kill(process_of[address], signal.SIGKILL)
+            killed.append(address)
+        return real(self, *parts)
+
+    monkeypatch.setattr(chains.BlockChains, "_sweep", sweep)
+    assert_same(fit(executor=client), expected)
+    assert killed
+
+
+def where(part, own):
+    return own, os.getpid()
+
+
+def test_questions_go_to_the_parts_and_parts_stay(cluster, client):
+    cluster.scale(2)
+    client.wait_for_workers(2)
+    parts = hold([np.full(10**6, float(place)) for place in range(6)], client, None)
+    seen = {tuple(parts.ask(where, list(range(6)))) for _ in range(10)}
+    assert len(seen) == 1, "a part was worked on in different places"
+    answers = next(iter(seen))
+    assert [own for own, _ in answers] == list(range(6))
+    assert os.getpid() not in {process for _, process in answers}
+
+
+def test_errors_on_workers_come_back(client):
+    parts = hold([1, 2], client, None)
+    with pytest.raises(AttributeError):
+        parts.ask(gradient_of, None, None)
+    time.sleep(0.1)
+    assert parts.then(float).ask(where, ["a", "b"])[1][0] == "b"
