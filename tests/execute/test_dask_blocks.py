@@ -1,4 +1,4 @@
-"""Blocks on the workers of local clusters: the bits of threads, also when a worker is lost, and blocks that stay."""
+"""Blocks on the workers of local clusters: the bits of threads, also when a worker is lost; and they stay."""
 
 import os
 import signal
@@ -27,7 +27,7 @@ SHARES = {group: 0.2 + 0.3 * (group % 3) for group in range(len(SIZES))}
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(cut, "BLOCK_ROWS", 60)
-    monkeypatch.setattr(chains, "_TUNING", (4, 4))
+    monkeypatch.setattr(chains, "_TUNING", (3, 3))
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def client(cluster):
 
 def fit(**settings):
     model = dg.GroupStatsClassifier(
-        kernel="rbf", gamma="scale", centers=10, n_chains=2, n_burn=2, n_draws=8, random_state=0, **settings
+        kernel="rbf", gamma="scale", centers=10, n_chains=2, n_burn=2, n_draws=4, random_state=0, **settings
     )
     return model.fit(X, SHARES, groups=GROUPS)
 
@@ -71,7 +71,7 @@ def test_a_lost_worker_changes_nothing(cluster, client, monkeypatch):
     real = chains.BlockChains._sweep
 
     def sweep(self, *parts):
-        if self.n_done == 6 and not killed:
+        if self.n_done == 5 and not killed:
             address = next(address for address, keys in client.has_what().items() if keys)
             os.kill(process_of[address], signal.SIGKILL)
             killed.append(address)

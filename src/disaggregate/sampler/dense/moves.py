@@ -44,7 +44,7 @@ def move_replicas(
         total[moving] += values
     position, momentum, energy, fitted = travel(
         lambda here: energy_and_force(problem, prior, replicas.scores, moving, here),
-        lambda momentum: momentum / mass,
+        lambda position, momentum: (position + step * momentum / mass, momentum),
         step,
         n_steps,
         position,
@@ -108,18 +108,37 @@ def with_prior(
 
 def travel(
     energy_and_force: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, Extra]],
-    velocity: Callable[[np.ndarray], np.ndarray],
-    step: np.ndarray | float,
+    drift: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    step: np.ndarray,
     n_steps: int,
     position: np.ndarray,
     momentum: np.ndarray,
     force: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Extra]:
-    """Follow Hamiltonian paths by leapfrog steps; return position, momentum, energy and the extra at the end."""
+    """Follow Hamiltonian paths, half a kick by the force, a drift, half a kick; return where they end.
+
+    Parameters
+    ----------
+    energy_and_force : callable
+        From positions to their energy, to the force that the drift leaves over, and to something to keep.
+    drift : callable
+        From position and momentum to where they are a step later without that force.
+    step : ndarray of shape (n_positions, 1)
+        Step of each path.
+    n_steps : int
+        How many.
+    position, momentum, force : ndarray of shape (n_positions, n_coordinates)
+        At the start.
+
+    Returns
+    -------
+    position, momentum, energy, extra
+        At the end.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_steps):
             momentum = momentum + 0.5 * step * force
-            position = position + step * velocity(momentum)
+            position, momentum = drift(position, momentum)
             energy, force, extra = energy_and_force(position)
             momentum = momentum + 0.5 * step * force
     return position, momentum, energy, extra
