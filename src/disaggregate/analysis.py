@@ -25,6 +25,7 @@ from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import read_table, schema_of
+from disaggregate.tables.folders import is_folder
 from disaggregate.tables.ids import group_ids, ids_like
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.people import as_names, require_columns
@@ -228,7 +229,8 @@ def fit_tables(
     Parameters
     ----------
     people, results : path or dataframe
-        One row a person; one row a group. CSV or Parquet files, pandas or polars.
+        One row a person; one row a group. CSV or Parquet files, pandas or polars. People may be a folder of
+        Parquet files, larger than memory; see :func:`disaggregate.folder_analysis.fit_folder`.
     group : str
         Column of group ids, in both tables.
     sampled : bool, default=False
@@ -254,6 +256,17 @@ def fit_tables(
     Analysis
         Fitted.
     """
+    if is_folder(people):
+        from disaggregate.folder_analysis import fit_folder
+
+        if landmarks is not None:
+            raise TableError(
+                "averages of people need one table; fit a folder with centers in the settings instead."
+            )
+        return fit_folder(
+            people, results, group=group, sampled=sampled, confidence=confidence, noise_kind=noise_kind,
+            settings=settings, how=how, **roles,
+        )  # fmt: skip
     people, results = read_table(people), read_table(results)
     if isinstance(confidence, str):
         roles["confidence"], confidence = confidence, 1000.0  # the number is for rows that leave the column empty

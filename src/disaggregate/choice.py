@@ -10,6 +10,7 @@ from scipy.special import softmax
 from disaggregate.basis import Basis, Directions, choose_centers, principal_directions
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
+from disaggregate.sampler.blocks.data import BlockData
 from disaggregate.sampler.dense.run import PilotTask, run_pilots
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, Tuning
 from disaggregate.sampler.evidence import log_peaks, make_evidence
@@ -103,6 +104,8 @@ class Comparison:
         Threads.
     progress : bool
         Whether to show a progress bar.
+    blocks : BlockData, optional
+        The same in blocks, where ``X`` is only an even choice of the individuals.
     """
 
     X: np.ndarray
@@ -112,6 +115,7 @@ class Comparison:
     streams: Streams
     n_jobs: int | None
     progress: bool
+    blocks: BlockData | None = None
 
     def directions(self, basis: Basis) -> Directions:
         """Find the columns of a kernel's Gaussian process."""

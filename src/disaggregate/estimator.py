@@ -29,7 +29,7 @@ from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.privacy import SHARES, withhold
-from disaggregate.sampler.blocks.data import is_for_blocks
+from disaggregate.sampler.blocks.data import BlockData, is_for_blocks
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
@@ -245,6 +245,59 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         with one_blas_thread():
             sampling = self._set_up(journey, features, rows, data, warm_start)
             journey.run(sampling, self._plan())
+        return self._take(classes, journey, sampling, rows, data, context)
+
+    def _fit_blocks(
+        self,
+        sample: np.ndarray,
+        everybody: Any,
+        blocks: BlockData,
+        data: GroupedData,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+    ) -> GroupStatsClassifier:
+        """Learn from blocks whose rows are read when they are needed.
+
+        Parameters
+        ----------
+        sample : ndarray of shape (n_sampled, n_features)
+            An even choice of the individuals, for centres and widths.
+        everybody : sequence
+            The individuals in the caller's order; ``everybody[rows]`` are the features of some.
+        blocks : BlockData
+            The blocks.
+        data : GroupedData
+            Groups and evidence.
+        checkpoint, resume
+            As for :meth:`fit`.
+        """
+        check_settings(self.get_params(deep=False))
+        if self.weights != "dense" or isinstance(self.centers, str):
+            raise ValueError('data in blocks need weights="dense" and a number of landmarks, such as centers=500.')
+        if self.context and self.context != "auto":
+            raise ValueError("context=True is not there for data in blocks that are read when needed; leave it out.")
+        features = read_features(self, sample, fitting=True)
+        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume)
+        with one_blas_thread():
+            streams = Streams(journey.seed_or(self.random_state))
+            bases, odds = self._candidates(features, streams, has_context=False)
+            comparison = Comparison(
+                features, data, self._prior(), odds, streams, self.n_jobs, bool(self.progress), blocks
+            )
+            sampling = journey.begun(BlockSampling, bases, comparison, self._plan())
+            journey.run(sampling, self._plan())
+        return self._take(np.array([0, 1]), journey, sampling, everybody, data, None)
+
+    def _take(
+        self,
+        classes: np.ndarray,
+        journey: Journey,
+        sampling: Sampling,
+        rows: Any,
+        data: GroupedData,
+        context: Context | None,
+    ) -> GroupStatsClassifier:
+        """Take over what was drawn, and judge it."""
         fitted = sampling.fitted(journey.place)
         self.classes_, self._journey, self._sampling = classes, journey, sampling
         self.context_ = context
@@ -261,7 +314,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             check_reports(self.posterior_, rows, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=2)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         return self
 
     @property

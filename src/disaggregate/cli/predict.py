@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Add the columns probability, conf_low and conf_high to each row of a table of people. The table is read and written
-in pieces, so it may be larger than memory.
+in pieces, so it may be larger than memory. From a folder of Parquet files, files of the same names are written
+to another folder.
 """
 EXAMPLES = """\
 examples:
   disaggregate predict model.dgz people.csv -o predicted.csv
   disaggregate predict model.dgz everybody.parquet -o predicted.parquet --level 0.95
+  disaggregate predict model.dgz people/ -o predicted/
 """
 ROWS = 5000
 NEW_COLUMNS = ("probability", "conf_low", "conf_high")
@@ -44,8 +46,13 @@ def run(arguments: argparse.Namespace) -> None:
         raise CommandError("the output must be another file than the table of people")
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
-        analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema))
-        n_rows = write_rows(arguments.output, _predicted(analysis, arguments))
+        if arguments.people.is_dir():
+            from disaggregate.folder_analysis import predict_folder
+
+            n_rows = predict_folder(analysis, arguments.people, arguments.output, level=arguments.level)
+        else:
+            analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema))
+            n_rows = write_rows(arguments.output, _predicted(analysis, arguments))
     if arguments.json:
         print_json({"output": str(arguments.output), "rows": n_rows})
     else:

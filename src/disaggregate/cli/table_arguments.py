@@ -26,7 +26,9 @@ def names(text: str) -> list[str]:
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """Add paths and roles."""
-    parser.add_argument("people", metavar="PEOPLE", help="table of people, a row each (.csv, .csv.gz, .parquet)")
+    parser.add_argument(
+        "people", metavar="PEOPLE", help="table of people, a row each (.csv, .csv.gz, .parquet, a folder)"
+    )
     parser.add_argument("results", metavar="RESULTS", help="table of results, a row a group")
     add = parser.add_argument_group("columns of both tables").add_argument
     add("--group", required=True, metavar="COLUMN", help="group of each person, and of each result")

@@ -41,8 +41,6 @@ class BlockSampling:
         How to sample.
     setting : dict, optional
         What was found before; without it the kernel is chosen.
-    blocks : BlockData, optional
-        The blocks; by default the rows of the comparison are cut.
     """
 
     runs_on_blocks = True
@@ -53,10 +51,9 @@ class BlockSampling:
         comparison: Comparison,
         plan: Plan,
         setting: dict[str, Any] | None = None,
-        blocks: BlockData | None = None,
     ) -> None:
         self._comparison, self._plan = comparison, plan
-        self._blocks = cut_into_blocks(comparison.X, comparison.data) if blocks is None else blocks
+        self._blocks = comparison.blocks or cut_into_blocks(comparison.X, comparison.data)
         rows = hold(self._blocks.rows, plan.executor, plan.n_jobs)
         self._kernels: list[KernelScore] = (
             compare(bases, rows, self._blocks, comparison, plan.storage) if setting is None else setting["kernels"]

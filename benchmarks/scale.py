@@ -1,0 +1,343 @@
+"""How a sweep over blocks grows in time and memory: with individuals, group size, kernels, replicas and workers.
+
+    python -m benchmarks.scale             # all of it; writes results/scale.csv, scale.md and scale.png
+    python -m benchmarks.scale million     # a million individuals in 2,000 groups; writes results/million.md
+
+Every measurement is a process of its own, so that peak memory is its own too. Sweeps have a fixed number of steps
+here, so that times compare; a fit finds its own. The work that no sweep can avoid is measured in the same process:
+f = Psi beta, Psi'Z, and drawing a truncated normal for each individual.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from scipy.special import ndtr
+
+from disaggregate.basis import Basis, choose_centers, resolve_kernel
+from disaggregate.execute import hold
+from disaggregate.fitting.blocks import problem_of
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import Fraction
+from disaggregate.sampler.blocks import cut
+from disaggregate.sampler.blocks.answers import Question
+from disaggregate.sampler.blocks.data import cut_into_blocks
+from disaggregate.sampler.blocks.directions import block_directions
+from disaggregate.sampler.blocks.model import Crowd, all_rungs, metric_of, question_at
+from disaggregate.sampler.blocks.start import measured_curvature
+from disaggregate.sampler.blocks.sweep import block_sweep, redraw_labels
+from disaggregate.sampler.compiled.normal import draw_positive_normal
+from disaggregate.sampler.dense.model import empty_tally
+from disaggregate.sampler.evidence import WHOLE_GROUP
+from disaggregate.sampler.model import Prior
+from disaggregate.sampler.rungs import first_powers
+
+RESULTS = Path(__file__).parent / "results"
+PRIOR = Prior(1.0, 1.0, 3.0, 15.0)
+USUAL = {"rows": 100_000, "size": 50, "centers": 200, "replicas": 1, "threads": 2, "processes": 0}
+SERIES = {
+    "rows": [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
+    "size": [1, 10, 100, 200, 400, 1_000, 10_000, 100_000],
+    "centers": [50, 100, 200, 500, 1_000],
+    "replicas": [1, 2, 4, 8],
+    "threads": [1, 2],
+    "processes": [1, 2, 4],
+}
+UNITS = {
+    "rows": "individuals",
+    "size": "members of a group",
+    "centers": "kernels",
+    "replicas": "replicas",
+    "threads": "threads",
+    "processes": "Dask processes",
+}
+
+# Two or three steps a sweep.
+STEP = 0.7
+
+
+def people(n_rows: int, size: int, n_features: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, group of each row, and true labels; groups differ in their make-up."""
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n_rows) // size
+    X = rng.standard_normal((n_rows, n_features))
+    X += (0.6 * rng.standard_normal((groups[-1] + 1, n_features)))[groups]
+    return X, groups, rng.random(n_rows) < ndtr(truth(X))
+
+
+def truth(X: np.ndarray) -> np.ndarray:
+    return 1.2 * X[:, 0] - 0.8 * X[:, 1] + np.sin(2.0 * X[:, 2]) - 0.3
+
+
+def peak_memory() -> float:
+    """Peak of this process so far, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+@numba.njit(nogil=True, cache=True)
+def _truncated(fitted, labels, scores, rng):
+    for i in range(fitted.size):
+        sign = 1.0 if labels[i] else -1.0
+        scores[i] = sign * draw_positive_normal(sign * fitted[i], rng)
+
+
+def unavoidable_of(block: Any, own: None, weights: np.ndarray) -> float:
+    """Do what no sweep can avoid on one block."""
+    fitted = block.kept @ weights
+    scores = np.empty_like(fitted)
+    _truncated(fitted, fitted > 0.0, scores, np.random.default_rng(block.place))
+    return float((scores @ block.kept).sum())
+
+
+def unavoidable(problem: Any, n_columns: int, times: int = 3) -> float:
+    """Seconds of the same on all blocks, with the same threads; the best of some."""
+    weights = np.full(n_columns, 0.01)
+    problem.sums._blocks.ask(unavoidable_of, None, weights)
+    return min(_seconds(lambda: problem.sums._blocks.ask(unavoidable_of, None, weights)) for _ in range(times))
+
+
+def _seconds(work: Any) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+@contextlib.contextmanager
+def _place(n_processes: int) -> Iterator[Any]:
+    if not n_processes:
+        yield None
+        return
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_processes, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def measure(rows: int, size: int, centers: int, replicas: int, threads: int, processes: int) -> dict[str, float]:
+    """Time sweeps of one chain, and the peak of memory."""
+    X, groups, y = people(rows, size, 20)
+    shares = np.bincount(groups, weights=y) / np.bincount(groups)
+    data = group_rows(groups.tolist(), {group: Fraction(float(share)) for group, share in enumerate(shares)})
+    kernel = resolve_kernel("rbf", "scale", 3.0, 1.0, X)
+    basis = Basis(kernel, choose_centers(X, centers, np.random.default_rng(0)), True)
+    blocks = cut_into_blocks(X, data)
+    with _place(processes) as client:
+        held = hold(blocks.rows, client, threads)
+        directions = block_directions(held, basis)
+        n_columns = len(directions.spread)
+        powers = first_powers(replicas)
+        problem = problem_of(held, basis, directions, blocks, PRIOR, powers, "float64", 0)
+        position = np.zeros((1, replicas, n_columns + 1))
+        rungs = all_rungs(1, replicas)
+        bits = problem.sums.likely_labels(question_at(problem, position[0], rungs))
+        crowd = Crowd(position, bits, None, 0)
+        redraw_labels(problem, crowd, 9, WHOLE_GROUP)
+        curvature = measured_curvature(problem, position)
+        metric = metric_of(np.full(replicas, STEP), curvature, position[0])
+        rng = np.random.default_rng(0)
+        tallies, stones = [empty_tally(replicas, n_columns + 1)], np.zeros((1, replicas - 1, 2))
+
+        def sweep() -> None:
+            block_sweep(problem, metric, crowd, tallies, stones, rng, [rng], is_kept=True)
+
+        sweep()
+        n_sweeps = int(np.clip(3.0 / _seconds(sweep), 3, 200))
+        seconds = _seconds(lambda: [sweep() for _ in range(n_sweeps)]) / n_sweeps
+        found = {"seconds": seconds, "memory": peak_memory(), "columns": n_columns}
+        if not processes:
+            found["unavoidable"] = unavoidable(problem, n_columns)
+        else:
+            found["round_trip"] = _round_trip(held, problem, n_columns)
+        return found
+
+
+def _nothing(part: Any, own: None, question: Any) -> Any:
+    return np.zeros(1), np.zeros_like(question.weights)
+
+
+def _round_trip(held: Any, problem: Any, n_columns: int) -> float:
+    """Seconds that a question to four blocks takes when there is nothing to work out."""
+    four = type(held)(held._client, (held._futures * 4)[:4])
+    question = Question(np.zeros((4, n_columns)), np.zeros(4, dtype=np.int64))
+    four.ask(_nothing, None, question)
+    return min(_seconds(lambda: four.ask(_nothing, None, question)) for _ in range(20))
+
+
+def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
+    """Fit a million individuals with the classifier itself; the first sweeps find their steps."""
+    from disaggregate import GroupStatsClassifier
+    from disaggregate.sampler.blocks import chains
+
+    X, groups, y = people(n_rows, size, 20)
+    shares = dict(enumerate(np.bincount(groups, weights=y) / np.bincount(groups)))
+    sweeps, floors, began = [], [], time.perf_counter()
+    real = chains.BlockChains.advance
+
+    def advance(self: Any) -> None:
+        before, start = self.n_done, time.perf_counter()
+        started = self._crowd is not None
+        real(self)
+        if started and self.n_done > sum(chains._TUNING):
+            sweeps.append((self.n_done - before, time.perf_counter() - start))
+        if len(sweeps) % 50 == 1 or not floors:
+            floors.append(unavoidable(self._problem, len(self._problem.deviation)))
+            print(
+                self.n_done,
+                "sweeps,",
+                sweeps[-1:],
+                "unavoidable",
+                floors[-1],
+                "peak GB",
+                peak_memory(),
+                flush=True,
+            )
+
+    chains.BlockChains.advance = advance
+    n_draws = n_sweeps // 2
+    model = GroupStatsClassifier(
+        kernel="rbf",
+        gamma="scale",
+        centers=200,
+        n_chains=1,
+        n_burn=n_sweeps - n_draws,
+        n_draws=n_draws,
+        random_state=0,
+    )
+    model.fit(X, shares, groups=groups)
+    total = time.perf_counter() - began
+    a_sweep = sum(seconds for _, seconds in sweeps) / sum(n for n, _ in sweeps)
+    floor = float(np.median(floors))
+    chosen = np.random.default_rng(1).choice(n_rows, 20_000, replace=False)
+    from sklearn.metrics import roc_auc_score
+
+    auc = roc_auc_score(y[chosen], model.predict_proba(X[chosen])[:, 1])
+    best = roc_auc_score(y[chosen], truth(X[chosen]))
+    return "\n".join(
+        [
+            f"# {n_rows:,} individuals, {n_rows // size:,} groups of {size}, 20 features, 200 kernels, one chain",
+            "",
+            f"`python -m benchmarks.scale million --sweeps {n_sweeps}`",
+            "",
+            "| what | found |",
+            "| --- | --- |",
+            f"| sweeps | {n_sweeps} after {sum(chains._TUNING)} that find the steps |",
+            f"| seconds in all, reading and predicting not counted | {total:.0f} |",
+            f"| seconds a sweep | {a_sweep:.2f} |",
+            f"| what no sweep can avoid, in the same process, median of {len(floors)} | {floor:.2f} |",
+            f"| ratio | {a_sweep / floor:.2f} |",
+            f"| peak memory, GB | {peak_memory():.2f} |",
+            f"| AUC of individuals, best possible | {auc:.4f}, {best:.4f} |",
+            f"| verdict | {model.diagnostics_.verdict} |",
+            "",
+        ]
+    )
+
+
+def run_all(only: list[str]) -> None:
+    """Measure everything, each in a process of its own, and write the table as it grows."""
+    with open(RESULTS / "scale.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(
+            file, ["series", *USUAL, "seconds", "memory", "columns", "unavoidable", "round_trip"]
+        )
+        writer.writeheader()
+        for series in only or SERIES:
+            for value in SERIES[series]:
+                setting = {**USUAL, series: value}
+                if series == "processes":
+                    setting["rows"] = 4 * cut.BLOCK_ROWS
+                told = subprocess.run(
+                    [sys.executable, "-m", "benchmarks.scale", "one", json.dumps(setting)],
+                    check=True, capture_output=True, text=True,
+                )  # fmt: skip
+                found = json.loads(told.stdout.splitlines()[-1])
+                writer.writerow({"series": series, **setting, **found})
+                file.flush()
+                print(series, value, found, flush=True)
+    report()
+
+
+def report() -> None:
+    """Fit the exponents and draw the chart."""
+    import pandas as pd
+
+    table = pd.read_csv(RESULTS / "scale.csv")
+    lines = ["# How a sweep grows", "", "`python -m benchmarks.scale`", ""]
+    lines += [f"One chain, {USUAL['rows']:,} individuals in groups of {USUAL['size']}, 20 features,"]
+    lines += [
+        f"{USUAL['centers']} kernels, {USUAL['threads']} threads, two or three steps a sweep, where nothing else"
+    ]
+    lines += ["is said. *Ratio*: to what no sweep can avoid, in the same process.", ""]
+    lines += ["| what | | s a sweep | ratio | peak GB | round trip, ms |", "| --- | --- | --- | --- | --- | --- |"]
+    for _, row in table.iterrows():
+        ratio = "" if np.isnan(row.unavoidable) else f"{row.seconds / row.unavoidable:.1f}"
+        trip = "" if np.isnan(row.round_trip) else f"{1e3 * row.round_trip:.1f}"
+        what = f"{UNITS[row.series]} | {row[row.series]:,}"
+        lines.append(f"| {what} | {row.seconds:.4f} | {ratio} | {row.memory:.2f} | {trip} |")
+    lines += ["", "Exponents of the time of a sweep:", ""]
+    for series, least in (("rows", 10_000), ("size", WHOLE_GROUP + 1), ("centers", 100), ("replicas", 1)):
+        part = table[(table.series == series) & (table[series] >= least)]
+        if len(part) > 1:
+            slope = np.polyfit(np.log(part[series]), np.log(part.seconds), 1)[0]
+            lines.append(f"- in {UNITS[series]}, from {least:,}: {slope:.2f}")
+    (RESULTS / "scale.md").write_text(
+        "\n".join([*lines, "", "![Time of a sweep](scale.png)", ""]), encoding="utf-8"
+    )
+    _draw(table)
+
+
+def _draw(table: Any) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 3.2), layout="constrained")
+    axes = figure.subplots(1, 3, sharey=True)
+    for ax, series in zip(axes, ("rows", "size", "centers"), strict=True):
+        part = table[table.series == series]
+        ax.loglog(part[series], part.seconds, "o-", color="C0", label="sweep")
+        ax.loglog(part[series], part.unavoidable, "s--", color="C7", label="cannot be avoided")
+        ax.set_xlabel(UNITS[series])
+        ax.grid(alpha=0.3)
+    axes[0].set_ylabel("seconds")
+    axes[0].legend(frameon=False)
+    figure.savefig(RESULTS / "scale.png", dpi=120)
+
+
+def main() -> None:
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command")
+    one = commands.add_parser("one", help="one measurement, as JSON")
+    one.add_argument("setting", type=json.loads)
+    big = commands.add_parser("million", help="a million individuals")
+    big.add_argument("--sweeps", type=int, default=1000)
+    big.add_argument("--rows", type=int, default=1_000_000)
+    big.add_argument("--size", type=int, default=500)
+    big.add_argument("--output", type=Path, default=RESULTS / "million.md")
+    parser.add_argument("--only", nargs="*", default=[], choices=list(SERIES), help="only these series")
+    options = parser.parse_args()
+    if options.command == "one":
+        print(json.dumps(measure(**options.setting)))
+    elif options.command == "million":
+        text = million(options.sweeps, options.rows, options.size)
+        print(text)
+        options.output.write_text(text, encoding="utf-8")
+    else:
+        run_all(options.only)
+
+
+if __name__ == "__main__":
+    main()

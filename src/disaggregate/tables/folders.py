@@ -1,0 +1,191 @@
+"""A folder of Parquet files as one table of people that is never in memory as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.tables.encoding import Encoder
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.parquet_files import arrow
+from disaggregate.tables.schema import Schema, apply_schema
+
+
+def is_folder(source: Any) -> bool:
+    """Tell a folder from a file or a dataframe."""
+    return isinstance(source, (str, os.PathLike)) and Path(source).expanduser().is_dir()
+
+
+@dataclass(frozen=True)
+class PeopleFolder:
+    """The files of a folder, in the order of their paths, and how many rows each has.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        The files.
+    starts : ndarray of shape (n_files + 1,)
+        Number of the first row of each.
+    """
+
+    files: tuple[Path, ...]
+    starts: np.ndarray
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> PeopleFolder:
+        """Look at all ``*.parquet`` files under a folder; a name such as ``district=7`` on the way is a column."""
+        folder = Path(path).expanduser().resolve()
+        files = tuple(sorted(file for file in folder.rglob("*.parquet") if file.is_file()))
+        if not files:
+            raise TableError(f"{folder} holds no file that ends in .parquet; give a folder of such, or one file.")
+        sizes = [arrow("parquet").read_metadata(file).num_rows for file in files]
+        return cls(files, np.concatenate([[0], np.cumsum(sizes)]))
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def column(self, name: str) -> pd.Series:
+        """Read one column of all files."""
+        parts = [read_rows(file, None, [name])[name] for file in self.files]
+        return pd.concat(parts, ignore_index=True)
+
+    def names(self) -> list[str]:
+        """List the columns of the first file, those in the names of folders after them."""
+        first = self.files[0]
+        return [*arrow("parquet").read_schema(first).names, *_told_by_path(first)]
+
+    def take(self, rows: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
+        """Read some rows, by their numbers over all files, in any order."""
+        order = np.argsort(rows, kind="stable")
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        parts = [read_rows(file, own, columns) for file, own in self.parts(np.asarray(rows)[order])]
+        return pd.concat(parts, ignore_index=True).iloc[place].reset_index(drop=True)
+
+    def parts(self, rows: np.ndarray) -> Iterator[tuple[Path, np.ndarray]]:
+        """Say in which files rows lie that are in order, and where in them."""
+        cuts = np.searchsorted(rows, self.starts)
+        for file, start, first, last in zip(self.files, self.starts, cuts[:-1], cuts[1:], strict=False):
+            if last > first:
+                yield file, rows[first:last] - start
+
+
+def read_rows(file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd.DataFrame:
+    """Read some rows and columns of a file, and of it only the row groups that hold them.
+
+    Parameters
+    ----------
+    file : Path
+        The file.
+    rows : ndarray of int or None
+        Rows in their order; None for all.
+    columns : sequence of str
+        Columns.
+    """
+    told = {name: value for name, value in _told_by_path(file).items() if name in columns}
+    stored = [name for name in columns if name not in told]
+    with arrow("parquet").ParquetFile(file) as opened:
+        missing = [name for name in stored if name not in opened.schema_arrow.names]
+        if missing:
+            raise TableError(
+                f"{file} has no column {missing[0]!r}; every file of a folder needs the same columns."
+            )
+        if rows is None:
+            table = opened.read(columns=stored).to_pandas(date_as_object=False, ignore_metadata=True)
+            n_rows = opened.metadata.num_rows
+        else:
+            table, n_rows = _rows_of(opened, rows, stored), len(rows)
+    table = table if stored else pd.DataFrame(index=range(n_rows))
+    return table.assign(**told)[list(columns)]
+
+
+def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
+    sizes = [opened.metadata.row_group(place).num_rows for place in range(opened.metadata.num_row_groups)]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    cuts = np.searchsorted(rows, starts)
+    parts = [
+        opened.read_row_group(place, columns=columns).take(rows[first:last] - starts[place])
+        for place, (first, last) in enumerate(pairwise(cuts))
+        if last > first
+    ]
+    return arrow().concat_tables(parts).to_pandas(date_as_object=False, ignore_metadata=True)
+
+
+def _told_by_path(file: Path) -> dict[str, str]:
+    """Columns in the names of folders, such as ``district=7``."""
+    pairs = (part.split("=", 1) for part in file.parent.parts if "=" in part)
+    return {name: value for name, value in pairs if name}
+
+
+@dataclass(frozen=True)
+class FolderRows:
+    """Rows of a block that are read from their files whenever they are needed; see ``sampler.blocks.block.Rows``.
+
+    Attributes
+    ----------
+    place : int
+        Which block it is.
+    folder : PeopleFolder
+        The files that hold its rows, and no others.
+    rows : ndarray of int
+        Which rows of these files, in the block's order.
+    encoder : Encoder
+        Turns people into features.
+    schema : dict
+        What the columns hold.
+    reports : EvidenceArrays
+        What the groups report.
+    """
+
+    place: int
+    folder: PeopleFolder
+    rows: np.ndarray
+    encoder: Encoder
+    schema: Schema
+    reports: Any
+
+    def features(self) -> np.ndarray:
+        """Read the features."""
+        return encoded(self.folder, self.rows, self.encoder, self.schema)
+
+    def evidence(self) -> Any:
+        """Return what the groups report."""
+        return self.reports
+
+
+@dataclass(frozen=True)
+class Everybody:
+    """The features of all rows, of which some are read when they are asked for by number."""
+
+    folder: PeopleFolder
+    kept: np.ndarray
+    encoder: Encoder
+    schema: Schema
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return encoded(self.folder, self.kept[rows], self.encoder, self.schema)
+
+
+def encoded(folder: PeopleFolder, rows: np.ndarray, encoder: Encoder, schema: Schema) -> np.ndarray:
+    """Features of some rows."""
+    return encoder.transform(apply_schema(folder.take(rows, encoder.features), schema))
+
+
+def narrowed(folder: PeopleFolder, rows: np.ndarray) -> tuple[PeopleFolder, np.ndarray]:
+    """Leave out the files that hold none of some rows; return the rest, and the numbers of the rows in it."""
+    file_of = np.searchsorted(folder.starts, rows, side="right") - 1
+    needed = np.unique(file_of)
+    sizes = np.diff(folder.starts)[needed]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    moved = rows - folder.starts[file_of] + starts[np.searchsorted(needed, file_of)]
+    return PeopleFolder(tuple(folder.files[place] for place in needed), starts), moved

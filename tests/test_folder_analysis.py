@@ -1,0 +1,112 @@
+"""People in a folder of Parquet files: the draws of the same people in one table, and files out for files in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from disaggregate import fit_tables
+from disaggregate.cli.main import main
+from disaggregate.folder_analysis import predict_folder
+from disaggregate.sampler.blocks import cut
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.folders import PeopleFolder, narrowed
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+SETTINGS = {"kernel": "rbf", "gamma": "scale", "centers": 12, "n_chains": 2, "n_draws": 15, "n_burn": 5} | {
+    "random_state": 0,
+    "n_jobs": 1,
+}
+
+
+@pytest.fixture
+def tables():
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"district": np.repeat(np.arange(12), 10)})
+    people["age"] = rng.normal(40.0, 10.0, 120) + people["district"]
+    people["job"] = rng.choice(["a", "b", "c"], 120)
+    people["weight"] = 1.0 + (np.arange(120) % 2)
+    results = pd.DataFrame({"district": np.arange(12), "share": np.linspace(0.2, 0.8, 12)})
+    return people, results
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(cut, "BLOCK_ROWS", 35)
+
+
+def write(people, folder, n_files):
+    folder.mkdir(parents=True)
+    for place, part in enumerate(np.array_split(np.arange(len(people)), n_files)):
+        people.iloc[part].to_parquet(folder / f"part-{place}.parquet", row_group_size=7)
+    return folder
+
+
+@pytest.mark.parametrize("n_files", [1, 5])
+def test_a_folder_has_the_draws_of_one_table(n_files, tables, tmp_path):
+    people, results = tables
+    folder = write(people, tmp_path / "people", n_files)
+    how = {"group": "district", "share": "share", "settings": SETTINGS}
+    found, expected = (fit_tables(source, results, **how) for source in (folder, people))
+    assert_array_equal(found.classifier.posterior_.delta2, expected.classifier.posterior_.delta2)
+    assert_array_equal(found.classifier.label_proba_, expected.classifier.label_proba_)
+    assert_allclose(found.predict(people), expected.predict(people))
+
+
+def test_survey_weights_and_folders_named_by_group(tables, tmp_path):
+    people, results = tables
+    people.loc[3, "weight"] = 0.0
+    for district, part in people.groupby("district"):
+        folder = tmp_path / "people" / f"district={district:02d}"
+        folder.mkdir(parents=True)
+        part.drop(columns="district").to_parquet(folder / "part.parquet")
+    by_name = results.assign(district=[f"{place:02d}" for place in range(12)])
+    how = {"group": "district", "share": "share", "weight": "weight", "settings": SETTINGS}
+    found = fit_tables(tmp_path / "people", by_name, **how)
+    expected = fit_tables(people, results, **how).classifier._data
+    assert_array_equal(found.classifier._data.units, expected.units)
+    assert_array_equal(found.classifier._data.log_likelihood, expected.log_likelihood)
+    assert found.classifier.label_proba_.shape == (119,)
+
+
+def test_command_line(tables, tmp_path, capsys):
+    people, results = tables
+    folder = write(people.drop(columns="weight"), tmp_path / "people", 3)
+    results.to_csv(tmp_path / "results.csv", index=False)
+    model, out = tmp_path / "m.dgz", tmp_path / "out"
+    names = ["--group", "district", "--share", "share", "--centers", "12", "--draws", "10", "--burn", "5"]
+    main(["fit", str(folder), str(tmp_path / "results.csv"), *names, "--chains", "1", "-o", str(model), "--json"])
+    main(["predict", str(model), str(folder), "-o", str(out), "--json"])
+    assert '"rows": 120' in capsys.readouterr().out
+    written = pd.concat([pd.read_parquet(file) for file in sorted(out.glob("*.parquet"))])
+    assert_array_equal(written["age"], people["age"])
+    assert written["probability"].between(0.0, 1.0).all()
+
+
+def test_predictions_do_not_go_where_the_people_are(tables, tmp_path):
+    folder = write(tables[0], tmp_path / "people", 2)
+    with pytest.raises(TableError, match="lies in the folder of the people"):
+        predict_folder(None, folder, folder / "out")
+
+
+def test_empty_and_uneven_folders_are_refused(tables, tmp_path):
+    people, results = tables
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TableError, match=r"no file that ends in \.parquet"):
+        fit_tables(tmp_path / "empty", results, group="district", share="share")
+    folder = write(people, tmp_path / "people", 2)
+    people.drop(columns="age").to_parquet(folder / "part-2.parquet")
+    with pytest.raises(TableError, match="no column 'age'; every file"):
+        fit_tables(folder, results, group="district", share="share", settings=SETTINGS)
+
+
+def test_rows_are_found_in_any_order_and_files_left_out(tables, tmp_path):
+    people = tables[0]
+    folder = PeopleFolder.open(write(people, tmp_path / "people", 4))
+    rows = np.array([100, 3, 4, 99, 3])
+    assert_array_equal(folder.take(rows, ["age"])["age"], people["age"].iloc[rows])
+    less, moved = narrowed(folder, rows)
+    assert len(less.files) == 2
+    assert_array_equal(less.take(moved, ["age"])["age"], people["age"].iloc[rows])
