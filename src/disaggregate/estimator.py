@@ -28,6 +28,7 @@ from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
+from disaggregate.posterior.thinning import monte_carlo_error, thin_to
 from disaggregate.privacy import SHARES, withhold
 from disaggregate.sampler.blocks.data import BlockData, is_for_blocks
 from disaggregate.sampler.chain import Moves, Schedule
@@ -334,20 +335,30 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._fitted.ladder.log_evidence
 
-    def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, groups: Any = None, *, precision: float | None = None) -> np.ndarray:
         """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``.
 
         Parameters
         ----------
         X : dataframe or array-like of shape (n_rows, n_features)
-            Individuals.
+            Rows to predict; worked on in pieces, so that memory does not grow with them.
         groups : array-like of shape (n_rows,), optional
             Group id of each row. It matters only to a fit with ``context``, which without it takes everybody for
             a member of a group that is like all training individuals together. A group that was not in the fit is
             known by the average of the rows given.
+        precision : float, optional
+            Use only as many of the draws as keep the Monte Carlo standard error of the probabilities below this,
+            as measured on some of the rows: much faster for millions of them. All draws by default.
         """
-        positive = probability_mean(*self._fitted_and_rows(X, groups))
+        posterior, rows = self._fitted_and_rows(X, groups)
+        if precision is not None:
+            posterior = thin_to(posterior, rows, precision)
+        positive = probability_mean(posterior, rows)
         return np.column_stack([1.0 - positive, positive])
+
+    def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
+        """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
+        return monte_carlo_error(*self._fitted_and_rows(X, groups))
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
         """More probable class of each row, shape (n_rows,); arguments as for :meth:`predict_proba`."""

@@ -1,0 +1,75 @@
+"""As few draws as a wanted precision needs, and the Monte Carlo error that comes with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import ndtr
+
+from disaggregate.posterior.convergence import bulk_ess
+from disaggregate.posterior.mixture import Posterior
+
+# Rows on which the error is measured: an even choice.
+_ROWS = 200
+
+# Fewer draws than this in a chain do not tell how far they depend on each other.
+_FEWEST = 20
+
+
+def monte_carlo_error(posterior: Posterior, X: np.ndarray) -> float:
+    """Largest Monte Carlo standard error of a probability, over an even choice of rows.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws.
+    X : ndarray of shape (n_rows, n_features)
+        Rows whose probabilities are wanted.
+    """
+    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), _ROWS)).astype(int))
+    probability = ndtr(posterior.scores(X[rows])).reshape(*posterior.shape, -1)
+    spread = probability.std(axis=(0, 1))
+    # A probability that is the same in all draws has no error, and no number of effective draws either.
+    effective = np.where(spread > 0.0, np.maximum(np.nan_to_num(bulk_ess(probability), nan=1.0), 1.0), 1.0)
+    return float((spread / np.sqrt(effective)).max())
+
+
+def thin_to(posterior: Posterior, X: np.ndarray, precision: float) -> Posterior:
+    """Keep every second, fourth, eighth … draw, as long as the error at these rows stays below the precision.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws.
+    X : ndarray of shape (n_rows, n_features)
+        Rows whose probabilities are wanted.
+    precision : float
+        Largest Monte Carlo standard error of a probability.
+    """
+    if not precision > 0.0:
+        raise ValueError(f"precision must be a positive number, such as 0.005; got {precision!r}.")
+    thinned = posterior
+    while thinned.shape[1] >= 2 * _FEWEST:
+        fewer = every(thinned, 2)
+        if monte_carlo_error(fewer, X) > precision:
+            break
+        thinned = fewer
+    return thinned
+
+
+def every(posterior: Posterior, step: int) -> Posterior:
+    """Keep one draw in so many."""
+    is_kept = np.arange(posterior.shape[1]) % step == step - 1
+    parts, places = [], []
+    for place, part in enumerate(posterior.parts):
+        own = np.flatnonzero(is_kept[posterior.part_of_draw == place])
+        if not len(own):
+            continue
+        n_chains, n_draws = part.shape
+        rows = (np.arange(n_chains)[:, None] * n_draws + own).ravel()
+        parts.append(
+            replace(part, delta2=part.delta2[:, own], n_active=part.n_active[:, own], weights=part.weights[rows])
+        )
+        places.append(place)
+    return Posterior(tuple(parts), np.searchsorted(places, posterior.part_of_draw[is_kept]))
