@@ -146,7 +146,7 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
         rungs = all_rungs(1, replicas)
         bits = problem.sums.likely_labels(question_at(problem, position[0], rungs))
         crowd = Crowd(position, bits, None, 0)
-        redraw_labels(problem, crowd, 9, WHOLE_GROUP)
+        redraw_labels(problem, crowd, 9, problem.in_one_piece)
         curvature = measured_curvature(problem, position)
         metric = metric_of(np.full(replicas, STEP), curvature, position[0])
         rng = np.random.default_rng(0)

@@ -42,6 +42,7 @@ LARGE = town([WHOLE_GROUP + 20, *[8] * 30, WHOLE_GROUP + 1], seed=1)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(cut, "BLOCK_ROWS", 100)
     monkeypatch.setattr(cut, "TILE_ROWS", 30)
+    monkeypatch.setattr(cut, "IN_ONE_PIECE", WHOLE_GROUP)
     monkeypatch.setattr(chains, "_TURN", 0.0)
 
 
@@ -58,11 +59,14 @@ def assert_same(one, other, data):
     assert_array_equal(one.group_table()["implied"], other.group_table()["implied"])
 
 
-@pytest.mark.parametrize("data", [SMALL, LARGE], ids=["small groups", "large groups"])
-def test_blocks_have_the_posterior_of_the_whole(data, monkeypatch):
+@pytest.mark.parametrize(
+    ("data", "in_one_piece"), [(SMALL, 1000), (LARGE, 1000), (LARGE, WHOLE_GROUP)], ids=["small", "large", "held"]
+)
+def test_blocks_have_the_posterior_of_the_whole(data, in_one_piece, monkeypatch):
     length = {"n_draws": 300, "n_burn": 100, "n_replicas": 1}
     whole = fit(data, **length)
     monkeypatch.setattr(cut, "BLOCK_ROWS", 100)
+    monkeypatch.setattr(cut, "IN_ONE_PIECE", in_one_piece)
     in_blocks = fit(data, **length)
     assert not np.array_equal(whole.posterior_.delta2, in_blocks.posterior_.delta2)
     means, errors = [], []

@@ -17,6 +17,7 @@ from disaggregate.posterior.draws import gather_dense_draws
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import weave
+from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.block import Recipe, make_block, storage_for
 from disaggregate.sampler.blocks.chains import BlockChains
 from disaggregate.sampler.blocks.climb import climb
@@ -177,7 +178,9 @@ def problem_of(
 ) -> BlockProblem:
     """Make the blocks of a kernel, where their rows are."""
     n_columns = len(directions.spread)
-    recipe = Recipe(basis, directions.to_kernels, powers, storage_for(storage, sum(blocks.sizes), n_columns))
+    recipe = Recipe(
+        basis, directions.to_kernels, powers, storage_for(storage, sum(blocks.sizes), n_columns), cut.IN_ONE_PIECE
+    )
     sums = Sums(rows.then(make_block, recipe), n_columns)
     deviation = np.sqrt(directions.spread)
-    return BlockProblem(sums, deviation, prior, seed, len(powers), blocks.has_large_groups)
+    return BlockProblem(sums, deviation, prior, seed, len(powers), blocks.has_large_groups, cut.IN_ONE_PIECE)

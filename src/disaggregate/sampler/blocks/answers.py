@@ -71,8 +71,13 @@ class Labels(NamedTuple):
     pull: Pull | None
 
 
-def gradient_of(block: Block, bits: np.ndarray | None, question: Question) -> Pull:
+def gradient_of(
+    block: Block, bits: np.ndarray | None, question: Question, is_exact: bool = True, hold: bool = True
+) -> Pull:
     """Log p(evidence given f) and its gradient in the weights, with labels summed out.
+
+    The gradient takes the count of a group of more than ``WHOLE_GROUP`` members for normal: a force that is nearly
+    right leads along nearly the same paths, whose ends are accepted by the exact likelihood.
 
     Parameters
     ----------
@@ -82,15 +87,22 @@ def gradient_of(block: Block, bits: np.ndarray | None, question: Question) -> Pu
         Present labels, on which large groups are conditioned.
     question : Question
         Weights.
+    is_exact : bool
+        Whether the likelihood of such groups is exact, or that of a normal count, too.
+    hold : bool
+        Whether labels of the largest groups are held; else their count is taken for normal, too.
     """
     from disaggregate.sampler.compiled.blocks import tile_gradient
 
     labels = _unpacked(block, bits, question)
+    in_one_piece = _in_one_piece(block, hold)
     answer = _nothing(question)
     for tile, columns, fitted in _fitted(block, question):
         gradient = np.empty_like(fitted)
         own = np.ascontiguousarray(labels[:, tile.rows])
-        tile_gradient(tile.ladder, question.rungs, own, fitted, gradient, answer.log_likelihood)
+        tile_gradient(
+            tile.ladder, question.rungs, own, fitted, in_one_piece, is_exact, gradient, answer.log_likelihood
+        )
         answer.pull[:] += gradient @ columns
     return answer
 
@@ -102,16 +114,21 @@ def labels_of(block: Block, bits: np.ndarray | None, question: Question, draw: D
     labels = _unpacked(block, bits, question, needed=True)
     streams = [stream_of_block(draw.seed, (*key, block.place)) for key in draw.keys]
     counts = np.empty((len(labels), block.n_groups), dtype=np.int64)
+    in_one_piece = block.recipe.in_one_piece
     answer = _nothing(question)
     for tile, columns, fitted in _fitted(block, question):
         own = np.ascontiguousarray(labels[:, tile.rows])
         for place, rung in enumerate(question.rungs):
-            tile_labels(tile.ladder, rung, own[place], fitted[place], draw.larger_than, streams[place])
+            tile_labels(
+                tile.ladder, rung, own[place], fitted[place], in_one_piece, draw.larger_than, streams[place]
+            )
             count_positives(tile.ladder.offsets, tile.ladder.units, own[place], counts[place, tile.groups])
         labels[:, tile.rows] = own
         if draw.with_gradient:
             gradient = np.empty_like(fitted)
-            tile_gradient(tile.ladder, question.rungs, own, fitted, gradient, answer.log_likelihood)
+            tile_gradient(
+                tile.ladder, question.rungs, own, fitted, in_one_piece, True, gradient, answer.log_likelihood
+            )
             answer.pull[:] += gradient @ columns
     return Labels(np.packbits(labels, axis=1), counts, answer if draw.with_gradient else None)
 
@@ -129,24 +146,12 @@ def table_of(block: Block, bits: np.ndarray | None, question: Question) -> np.nd
     for tile, _, fitted in _fitted(block, question):
         for chain, table in enumerate(tables):
             own = slice(chain * n_rungs, (chain + 1) * n_rungs)
-            tile_table(tile.ladder, np.ascontiguousarray(labels[own, tile.rows]), fitted[own], table)
+            own_labels = np.ascontiguousarray(labels[own, tile.rows])
+            tile_table(tile.ladder, own_labels, fitted[own], block.recipe.in_one_piece, table)
     return tables
 
 
-def approach_of(block: Block, bits: None, question: Question) -> Pull:
-    """Like :func:`gradient_of`, with the count of a large group taken for normal: for finding a start."""
-    from disaggregate.sampler.compiled.blocks import tile_approach
-
-    answer = _nothing(question)
-    for tile, columns, fitted in _fitted(block, question):
-        gradient = np.empty_like(fitted)
-        for place, rung in enumerate(question.rungs):
-            answer.log_likelihood[place] += tile_approach(tile.ladder, rung, fitted[place], gradient[place])
-        answer.pull[:] += gradient @ columns
-    return answer
-
-
-def information_of(block: Block, bits: None, question: Question, hold_blocks: bool) -> np.ndarray:
+def information_of(block: Block, bits: None, question: Question, hold: bool) -> np.ndarray:
     """Find the expected curvature of the log likelihood in the weights and in a factor of all of them.
 
     Parameters
@@ -157,8 +162,8 @@ def information_of(block: Block, bits: None, question: Question, hold_blocks: bo
         Labels do not matter for it.
     question : Question
         Weights.
-    hold_blocks : bool
-        Whether the counts of blocks of large groups are known, as Hamiltonian paths take them.
+    hold : bool
+        Whether labels of the largest groups are held, as Hamiltonian paths take them.
 
     Returns
     -------
@@ -168,12 +173,13 @@ def information_of(block: Block, bits: None, question: Question, hold_blocks: bo
     from disaggregate.sampler.compiled.blocks import tile_information
 
     n_replicas, n_columns = question.weights.shape
+    in_one_piece = _in_one_piece(block, hold)
     total = np.zeros((n_replicas, n_columns + 1, n_columns + 1))
     for tile, columns, fitted in _fitted(block, question):
         n_rows = fitted.shape[1]
         slope, starts, worth = np.empty(n_rows), np.empty(n_rows, dtype=np.int64), np.empty(n_rows)
         for place, rung in enumerate(question.rungs):
-            n = tile_information(tile.ladder, rung, fitted[place], hold_blocks, slope, starts, worth)
+            n = tile_information(tile.ladder, rung, fitted[place], in_one_piece, slope, starts, worth)
             sloped = np.column_stack([columns, fitted[place]]) * slope[:, None]
             pieces = sloped if n == n_rows else np.add.reduceat(sloped, starts[:n], axis=0)
             total[place] += (pieces * worth[:n, None]).T @ pieces
@@ -196,6 +202,10 @@ def _fitted(block: Block, question: Question) -> Iterator[tuple[Tile, np.ndarray
     with one_blas_thread_here(), np.errstate(over="ignore", invalid="ignore"):
         for tile, columns in block.columns():
             yield tile, columns, question.weights @ columns.T
+
+
+def _in_one_piece(block: Block, hold: bool) -> int:
+    return block.recipe.in_one_piece if hold else np.iinfo(np.int64).max
 
 
 def _nothing(question: Question) -> Pull:

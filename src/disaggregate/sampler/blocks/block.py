@@ -12,7 +12,7 @@ from disaggregate.basis import Basis
 from disaggregate.basis.centers import memory
 from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.cut import evidence_of_run, runs_of_groups
-from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays, EvidenceLadder, make_ladder
+from disaggregate.sampler.evidence import EvidenceArrays, EvidenceLadder, make_ladder
 
 Storage = Literal["float64", "float32", "recomputed"]
 
@@ -85,12 +85,15 @@ class Recipe:
     storage : {"float64", "float32", "recomputed"}
         How columns are kept, or that they are worked out anew each time they are needed. The first and the last
         give the same draws.
+    in_one_piece : int
+        Labels of groups of more members are part of the state.
     """
 
     basis: Basis
     to_kernels: np.ndarray
     powers: np.ndarray
     storage: Storage = "float64"
+    in_one_piece: int = cut.IN_ONE_PIECE
 
 
 class Tile(NamedTuple):
@@ -114,7 +117,7 @@ class Block:
     tiles : tuple of Tile
         Its rows and groups, tile by tile.
     has_large_groups : bool
-        Whether labels are part of the state: groups of more than ``WHOLE_GROUP`` members are conditioned on them.
+        Whether labels are part of the state.
     kept : ndarray of shape (n_rows, n_columns), or (n_rows, n_features) where columns are recomputed
         What columns come from.
     """
@@ -153,7 +156,7 @@ def make_block(rows: Rows, recipe: Recipe) -> Block:
         kept = np.empty((len(X), len(recipe.to_kernels)), dtype=recipe.storage)
         for tile in tiles:
             kept[tile.rows] = tile_columns(X[tile.rows], recipe)
-    large = bool((np.diff(evidence.offsets) > WHOLE_GROUP).any())
+    large = bool((np.diff(evidence.offsets) > recipe.in_one_piece).any())
     return Block(rows.place, recipe, tiles, large, kept)
 
 

@@ -120,7 +120,7 @@ def _look(problem: BlockProblem, position: np.ndarray, rungs: np.ndarray) -> _Vi
     scale = np.exp(0.5 * position[:, -1:]) * problem.deviation
     question = Question(np.ascontiguousarray(position[:, :-1] * scale), rungs)
     found = problem.sums.approach(question)
-    information = problem.sums.information(question, hold_blocks=False)
+    information = problem.sums.information(question, hold=False)
     return _seen(problem, position, *found, information)
 
 

@@ -13,6 +13,10 @@ Arrays = TypeVar("Arrays", EvidenceArrays, EvidenceLadder)
 # Rows of a block, about. Data of more rows than this are worked on in blocks.
 BLOCK_ROWS = 50_000
 
+# Labels are summed out of groups up to this size; of larger ones they are part of the state, as blocks of them are
+# then worth the loss.
+IN_ONE_PIECE = 1000
+
 # Rows of a tile, about: with a few hundred columns both products with it find it in the cache.
 TILE_ROWS = 1024
 

@@ -10,7 +10,7 @@ import numpy as np
 from disaggregate.groups import GroupedData
 from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.block import Rows, RowsInMemory
-from disaggregate.sampler.evidence import WHOLE_GROUP, log_peaks, make_evidence
+from disaggregate.sampler.evidence import log_peaks, make_evidence
 
 
 @dataclass(frozen=True)
@@ -65,5 +65,5 @@ def block_data(rows: Sequence[Rows], sizes: Sequence[int], data: GroupedData) ->
         sizes=tuple(sizes),
         starts=data.starts,
         peak=float(log_peaks(data).sum()),
-        has_large_groups=bool((data.sizes > WHOLE_GROUP).any()),
+        has_large_groups=bool((data.sizes > cut.IN_ONE_PIECE).any()),
     )

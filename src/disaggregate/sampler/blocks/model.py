@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.answers import Pull, Question
 from disaggregate.sampler.blocks.sums import Bits, Sums
 from disaggregate.sampler.model import Prior
@@ -29,6 +30,8 @@ class BlockProblem(NamedTuple):
         Replicas of a chain.
     has_large_groups : bool
         Whether labels are part of the state.
+    in_one_piece : int
+        In groups of more members they are.
     """
 
     sums: Sums
@@ -37,6 +40,7 @@ class BlockProblem(NamedTuple):
     seed: int
     n_rungs: int
     has_large_groups: bool
+    in_one_piece: int = cut.IN_ONE_PIECE
 
 
 @dataclass

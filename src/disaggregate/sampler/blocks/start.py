@@ -13,7 +13,6 @@ from disaggregate.sampler.blocks.model import (
     question_at,
 )
 from disaggregate.sampler.blocks.sweep import redraw_labels
-from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 
 # Chains start this many times as far from their peak as the posterior is wide, so that agreeing means something.
@@ -58,7 +57,7 @@ def start_crowd(problem: BlockProblem, rngs: list[np.random.Generator]) -> tuple
     position = (peak.position + _DISPERSION * step).reshape(n_chains, n_rungs, n_coordinates)
     crowd = Crowd(position, problem.sums.likely_labels(question_at(problem, peak.position, rungs)), None, 0)
     for turn in range(_FIRST_LABELS):
-        redraw_labels(problem, crowd, 2 + turn, WHOLE_GROUP)
+        redraw_labels(problem, crowd, 2 + turn, problem.in_one_piece)
     center = peak.position.reshape(position.shape).mean(axis=0)
     return crowd, measured_curvature(problem, position), center
 
@@ -68,5 +67,5 @@ def measured_curvature(problem: BlockProblem, position: np.ndarray) -> np.ndarra
     n_chains, n_rungs, n_coordinates = position.shape
     flat = position.reshape(n_chains * n_rungs, n_coordinates)
     question = question_at(problem, flat, all_rungs(n_chains, n_rungs))
-    curvature = posterior_curvature(problem, flat, problem.sums.information(question, hold_blocks=True))
+    curvature = posterior_curvature(problem, flat, problem.sums.information(question, hold=True))
     return curvature.reshape(n_chains, n_rungs, n_coordinates, n_coordinates).mean(axis=0)

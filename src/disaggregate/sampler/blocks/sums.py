@@ -10,7 +10,6 @@ from disaggregate.sampler.blocks.answers import (
     Labels,
     Pull,
     Question,
-    approach_of,
     gradient_of,
     information_of,
     labels_of,
@@ -35,13 +34,13 @@ class Sums:
     def __init__(self, blocks: Held, n_columns: int) -> None:
         self._blocks, self.n_columns = blocks, n_columns
 
-    def gradient(self, question: Question, bits: Bits) -> Pull:
+    def gradient(self, question: Question, bits: Bits, *, is_exact: bool) -> Pull:
         """Log likelihood and its gradient; see :func:`gradient_of`."""
-        return _added(self._blocks.ask(gradient_of, bits, question))
+        return _added(self._blocks.ask(gradient_of, bits, question, is_exact))
 
     def approach(self, question: Question) -> Pull:
-        """Nearly the same without labels; see :func:`approach_of`."""
-        return _added(self._blocks.ask(approach_of, None, question))
+        """Nearly the same without labels, for finding a start."""
+        return _added(self._blocks.ask(gradient_of, None, question, False, False))
 
     def labels(self, question: Question, bits: Bits, draw: Draw) -> list[Labels]:
         """Draw new labels in each block."""
@@ -55,9 +54,9 @@ class Sums:
         """Likelihoods under all rungs; see :func:`table_of`."""
         return _sum(self._blocks.ask(table_of, bits, question))
 
-    def information(self, question: Question, *, hold_blocks: bool) -> np.ndarray:
+    def information(self, question: Question, *, hold: bool) -> np.ndarray:
         """Find the expected curvature; see :func:`information_of`."""
-        return _sum(self._blocks.ask(information_of, None, question, hold_blocks))
+        return _sum(self._blocks.ask(information_of, None, question, hold))
 
 
 def pull_of(answers: list[Labels]) -> Pull | None:

@@ -11,7 +11,6 @@ from disaggregate.sampler.blocks.model import BlockProblem, Crowd, Metric, all_r
 from disaggregate.sampler.blocks.sums import Bits, pull_of
 from disaggregate.sampler.dense.model import Tally, moving_rungs
 from disaggregate.sampler.dense.moves import MOST_STEPS, travel, with_prior
-from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.exchange import trade_places
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 
@@ -59,10 +58,10 @@ def block_sweep(
     move_crowd(problem, metric, crowd, tallies, rng, rngs)
     if problem.n_rungs > 1:
         refresh_priors(problem, crowd, rngs)
-        redraw_labels(problem, crowd, 0, WHOLE_GROUP)
+        redraw_labels(problem, crowd, 0, problem.in_one_piece)
         exchange_crowd(problem, crowd, tallies, stones, rngs)
     if problem.has_large_groups:
-        answers = redraw_labels(problem, crowd, 1, 0 if is_kept else WHOLE_GROUP)
+        answers = redraw_labels(problem, crowd, 1, 0 if is_kept else problem.in_one_piece)
         labels = [_of_first_rung(answer, problem.n_rungs) for answer in answers]
     else:
         labels = draw_first_labels(problem, crowd) if is_kept else []
@@ -90,8 +89,12 @@ def move_crowd(
     rows = (np.arange(n_chains)[:, None] * problem.n_rungs + moving).ravel()
     bits: Bits = [None if own is None else np.ascontiguousarray(own[rows]) for own in crowd.bits]
 
+    n_left = 0
+
     def energy_and_force(position: np.ndarray) -> tuple[np.ndarray, np.ndarray, Pull]:
-        found = problem.sums.gradient(question_at(problem, position, rungs), bits)
+        nonlocal n_left
+        n_left -= 1
+        found = problem.sums.gradient(question_at(problem, position, rungs), bits, is_exact=n_left <= 0)
         energy, force = with_prior(problem.prior, problem.deviation, position, *found)
         return energy, paths.left_over(position, force), found
 
@@ -111,6 +114,7 @@ def move_crowd(
         known = (part[rows] for part in crowd.pull)
         before, force = with_prior(problem.prior, problem.deviation, position, *known)
         force = paths.left_over(position, force)
+    n_left = n_steps  # only where a path begins and ends must the likelihood be exact
     start = before + 0.5 * np.sum(noise**2, axis=1)
     there, momentum, energy, pull = travel(
         energy_and_force,

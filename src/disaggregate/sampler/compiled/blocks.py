@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import fill, greater, lesser, square
-from disaggregate.sampler.compiled.collapsed import collapsed_gradient, forced_gradient, group_gradient
+from disaggregate.sampler.compiled.arrays import copy, fill, greater, lesser, square
+from disaggregate.sampler.compiled.collapsed import forced_gradient, group_gradient, piece_evidence
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
-from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law
-from disaggregate.sampler.compiled.exchange import fill_likelihood_table, rung_of
-from disaggregate.sampler.compiled.latent import draw_all_labels, total_units
+from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, draw_labels, log_evidence_given_fitted
+from disaggregate.sampler.compiled.exchange import rung_of
+from disaggregate.sampler.compiled.latent import draw_group_labels, largest_group, new_scratch, total_units
 from disaggregate.sampler.compiled.normal import chances
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
@@ -21,56 +21,130 @@ _LEAST_DENSITY = 1e-100
 
 
 @kernel
-def tile_gradient(ladder, rungs, labels, fitted, gradient, log_likelihood):
-    """Fill the gradient of every replica and add up its log likelihood."""
+def tile_gradient(ladder, rungs, labels, fitted, in_one_piece, is_exact, gradient, log_likelihood):
+    """Fill the gradient of every replica and add up its log likelihood.
+
+    The gradient of a group of more than ``WHOLE_GROUP`` members takes its count for normal; so does its likelihood
+    unless ``is_exact``. Labels are held in groups of more than ``in_one_piece`` members.
+    """
     for place in range(rungs.size):
         evidence = rung_of(ladder, rungs[place])
-        log_likelihood[place] += collapsed_gradient(evidence, labels[place], fitted[place], gradient[place])
+        log_likelihood[place] += collapsed(
+            evidence, labels[place], fitted[place], in_one_piece, is_exact, gradient[place]
+        )
 
 
-@kernel
-def tile_labels(ladder, rung, labels, fitted, larger_than, rng):
-    """Draw the labels of one replica in place; a large group's go on from the present ones."""
-    draw_all_labels(rung_of(ladder, rung), fitted, labels, labels, larger_than, rng)
-
-
-@kernel
-def tile_table(ladder, labels, fitted, table):
-    """Add up the log likelihood of each replica of a chain, in rows, under each rung's evidence, in columns."""
-    own = np.empty(table.shape)
-    fill_likelihood_table(ladder, fitted, labels, own)
-    for replica in range(table.shape[0]):
-        for rung in range(table.shape[1]):
-            table[replica, rung] += own[replica, rung]
-
-
-@kernel
-def tile_approach(ladder, rung, fitted, gradient):
-    """Fill the gradient and return the log likelihood, with the count of a large group taken for normal."""
-    evidence = rung_of(ladder, rung)
+@part
+def collapsed(evidence, labels, fitted, in_one_piece, is_exact, gradient):
     width = greater(evidence.piece[1], WHOLE_GROUP) + 1
-    table = np.empty((greater(evidence.piece[0], WHOLE_GROUP) + 1) * width)
+    table = np.empty((WHOLE_GROUP + 1) * width)
     scratch = np.empty(2 * WHOLE_GROUP + 2 * width)
+    law = np.empty(widest_piece(evidence, in_one_piece))
+    longer = np.empty(law.size)
+    likelihood = np.empty(width)
+    log_likelihood = np.empty(width)
     total = 0.0
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
-        first = evidence.starts[group]
-        last = evidence.starts[group + 1]
         if is_forced(evidence, group):
             sign = 1.0 if evidence.most[group] > 0 else -1.0
             total += forced_gradient(fitted[start:stop], sign, gradient[start:stop])
-        elif stop - start <= WHOLE_GROUP:
+            continue
+        units = evidence.units[start:stop]
+        evidence_here = evidence.likelihood[evidence.starts[group] : evidence.starts[group + 1]]
+        log_evidence_here = evidence.log_likelihood[evidence.starts[group] : evidence.starts[group + 1]]
+        if WHOLE_GROUP < stop - start <= in_one_piece:
+            value = normal_gradient(fitted[start:stop], units, log_evidence_here, gradient[start:stop])
+            if is_exact:
+                value = log_evidence_given_fitted(
+                    fitted[start:stop], units, evidence_here, log_evidence_here, law, longer
+                )
+            total += value
+            continue
+        step = stop - start if stop - start <= WHOLE_GROUP else BLOCK
+        for begin in range(start, stop, step):
+            end = lesser(begin + step, stop)
+            size = piece_evidence(evidence, labels, group, begin, end, likelihood, log_likelihood)
             total += group_gradient(
-                fitted[start:stop], evidence.units[start:stop], evidence.likelihood[first:last],
-                evidence.log_likelihood[first:last], gradient[start:stop], table, scratch,
-            )  # fmt: skip
-        else:
-            total += normal_gradient(
-                fitted[start:stop], evidence.units[start:stop], evidence.log_likelihood[first:last],
-                gradient[start:stop],
+                fitted[begin:end], evidence.units[begin:end], likelihood[:size], log_likelihood[:size],
+                gradient[begin:end], table, scratch,
             )  # fmt: skip
     return total
+
+
+@part
+def widest_piece(evidence, in_one_piece):
+    """Return how many counts the largest group in one piece has, and as many for its members at least."""
+    widest = 1
+    for group in range(evidence.offsets.size - 1):
+        if evidence.offsets[group + 1] - evidence.offsets[group] <= in_one_piece:
+            widest = greater(widest, total_units(evidence, group) + 1)
+    return widest
+
+
+@kernel
+def tile_labels(ladder, rung, labels, fitted, in_one_piece, larger_than, rng):
+    """Draw the labels of one replica in place, in one piece or, in larger groups, on from the present ones."""
+    evidence = rung_of(ladder, rung)
+    size = lesser(in_one_piece, largest_group(evidence.offsets))
+    drawn = np.empty(size, dtype=np.int64)
+    positive = np.empty(size)
+    negative = np.empty(size)
+    table = np.empty((size + 1) * widest_piece(evidence, in_one_piece))
+    for group in range(evidence.offsets.size - 1):
+        start = evidence.offsets[group]
+        stop = evidence.offsets[group + 1]
+        if stop - start <= larger_than:
+            continue
+        if is_forced(evidence, group):
+            fill(labels[start:stop], int(evidence.most[group] > 0))
+        elif stop - start <= in_one_piece:
+            first = evidence.starts[group]
+            last = evidence.starts[group + 1]
+            draw_labels(
+                fitted[start:stop], evidence.units[start:stop], evidence.likelihood[first:last],
+                evidence.log_likelihood[first:last], drawn, positive, negative, table, rng,
+            )  # fmt: skip
+            copy(labels[start:stop], drawn)
+        else:
+            draw_in_blocks(evidence, group, fitted, labels, rng)
+
+
+@part
+def draw_in_blocks(evidence, group, fitted, labels, rng):
+    start = evidence.offsets[group]
+    stop = evidence.offsets[group + 1]
+    order = np.empty(stop - start, dtype=np.int64)
+    scratch = new_scratch(evidence.piece[0], evidence.piece[1])
+    draw_group_labels(evidence, group, fitted, labels, labels[start:stop], order, scratch, rng)
+
+
+@kernel
+def tile_table(ladder, labels, fitted, in_one_piece, table):
+    """Add up the log likelihood of each replica of a chain, in rows, under each rung's evidence, in columns."""
+    n_rungs = fitted.shape[0]
+    law = np.empty(widest_piece(ladder, in_one_piece))
+    longer = np.empty(law.size)
+    for group in range(ladder.offsets.size - 1):
+        start = ladder.offsets[group]
+        stop = ladder.offsets[group + 1]
+        first = ladder.starts[group]
+        last = ladder.starts[group + 1]
+        units = ladder.units[start:stop]
+        for replica in range(n_rungs):
+            count = 0
+            if stop - start > in_one_piece:
+                for row in range(start, stop):
+                    count += ladder.units[row] * labels[replica, row]
+            for rung in range(n_rungs):
+                if stop - start > in_one_piece:
+                    table[replica, rung] += ladder.log_likelihood[rung, first + count]
+                else:
+                    table[replica, rung] += log_evidence_given_fitted(
+                        fitted[replica, start:stop], units, ladder.likelihood[rung, first:last],
+                        ladder.log_likelihood[rung, first:last], law, longer,
+                    )  # fmt: skip
 
 
 @inlined_part
@@ -127,12 +201,12 @@ def normal_moments_after(mean, variance, log_likelihood):
 
 
 @kernel
-def tile_information(ladder, rung, fitted, hold_blocks, slope, starts, worth):
+def tile_information(ladder, rung, fitted, in_one_piece, slope, starts, worth):
     """Find what every piece of evidence tells of f: ``worth`` times the square of a sum of slopes.
 
-    A report tells of a count. Where labels are forced every member is a piece; with ``hold_blocks`` so is every
-    block of a large group, whose count is then known. Fills the slope of each row, and where each piece starts and
-    what it is worth; returns how many there are.
+    A report tells of a count. Where labels are forced every member is a piece; and so is every block of a group of
+    more than ``in_one_piece`` members, whose count is then known. Fills the slope of each row, where each piece
+    starts, and what it is worth; returns how many there are.
     """
     evidence = rung_of(ladder, rung)
     widest = 1
@@ -154,7 +228,7 @@ def tile_information(ladder, rung, fitted, hold_blocks, slope, starts, worth):
                 worth[n_pieces] = forced_worth(sign * fitted[row], evidence.units[row])
                 n_pieces += 1
             continue
-        is_held = stop - start > WHOLE_GROUP and hold_blocks
+        is_held = stop - start > in_one_piece
         step = BLOCK if is_held else stop - start
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
