@@ -256,6 +256,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         data: GroupedData,
         checkpoint: str | Path | None = None,
         resume: bool = False,
+        draws_to: str | Path | None = None,
     ) -> GroupStatsClassifier:
         """Learn from blocks whose rows are read when they are needed.
 
@@ -269,16 +270,16 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             The blocks.
         data : GroupedData
             Groups and evidence.
-        checkpoint, resume
+        checkpoint, resume, draws_to
             As for :meth:`fit`.
         """
         check_settings(self.get_params(deep=False))
         if self.weights != "dense" or isinstance(self.centers, str):
             raise ValueError('data in blocks need weights="dense" and a number of landmarks, such as centers=500.')
         if self.context and self.context != "auto":
-            raise ValueError("context=True is not there for data in blocks that are read when needed; leave it out.")
+            raise ValueError("context=True needs all people in memory; fit a folder of files without it.")
         features = read_features(self, sample, fitting=True)
-        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume)
+        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume, draws_to)
         with one_blas_thread():
             streams = Streams(journey.seed_or(self.random_state))
             bases, odds = self._candidates(features, streams, has_context=False)

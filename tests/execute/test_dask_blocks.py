@@ -43,6 +43,14 @@ def client(cluster):
         yield client
 
 
+def scale_to(n_workers, cluster, client):
+    """Have just so many workers: those that are to leave take their time."""
+    cluster.scale(n_workers)
+    client.wait_for_workers(n_workers)
+    while len(client.scheduler_info(n_workers=-1)["workers"]) != n_workers:
+        time.sleep(0.05)
+
+
 def fit(**settings):
     model = dg.GroupStatsClassifier(
         kernel="rbf", gamma="scale", centers=10, n_chains=2, n_burn=2, n_draws=4, random_state=0, **settings
@@ -58,16 +66,14 @@ def assert_same(model, other):
 def test_any_number_of_workers_draws_what_threads_draw(cluster, client):
     expected = fit(n_jobs=2)
     for n_workers in (1, 2, 4):
-        cluster.scale(n_workers)
-        client.wait_for_workers(n_workers)
+        scale_to(n_workers, cluster, client)
         assert_same(fit(executor=client), expected)
 
 
 def test_a_lost_worker_changes_nothing(cluster, client, monkeypatch):
     """Its blocks are made again on another one, and the fit goes on to the same draws."""
     expected = fit(n_jobs=1)
-    cluster.scale(2)
-    client.wait_for_workers(2)
+    scale_to(2, cluster, client)
     process_of, killed = client.run(os.getpid), []
     real = chains.BlockChains._sweep
 
@@ -88,8 +94,7 @@ def where(part, own):
 
 
 def test_questions_go_to_the_parts_and_parts_stay(cluster, client):
-    cluster.scale(2)
-    client.wait_for_workers(2)
+    scale_to(2, cluster, client)
     parts = hold([np.full(10**6, float(place)) for place in range(6)], client, None)
     seen = {tuple(parts.ask(where, list(range(6)))) for _ in range(10)}
     assert len(seen) == 1, "a part was worked on in different places"

@@ -12,13 +12,12 @@ from scipy.special import ndtr
 
 import disaggregate as dg
 from disaggregate.basis import Basis, resolve_kernel
-from disaggregate.execute import turns
 from disaggregate.groups import group_rows
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.sampler.blocks import chains, cut
 from disaggregate.sampler.blocks.block import Recipe, RowsInMemory, make_block
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence
-from disaggregate.saving import checkpoint as checkpoints
+from tests.fitting.test_going_on import Killed, killed_after
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -123,31 +122,36 @@ def test_evidence_of_blocks_agrees_with_the_ladder(monkeypatch):
         assert abs(one.log_evidence.value - other.log_evidence.value) < 4.0
 
 
-class Killed(Exception):
-    """Stands for the end of the process."""
-
-
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("n_writes", [1, 6])
 def test_a_killed_fit_goes_on_to_the_same_draws(n_writes, tmp_path, monkeypatch):
     whole = fit(LARGE)
     how = {"checkpoint": tmp_path / "run.dgc"}
     with monkeypatch.context() as patch:
-        patch.setattr(checkpoints, "_EVERY", 0.0)
-        patch.setattr(checkpoints, "_SHARE", np.inf)
-        patch.setattr(turns, "_GLANCE", 0.001)
-        real, written = checkpoints.write_archive, []
-
-        def write(*parts):
-            real(*parts)
-            written.append(1)
-            if len(written) == n_writes:
-                raise Killed
-
-        patch.setattr(checkpoints, "write_archive", write)
+        killed_after(n_writes, patch)
         with pytest.raises(Killed):
             fit(LARGE, how)
     assert_same(fit(LARGE, how | {"resume": True}), whole, LARGE)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_draws_in_a_folder_are_those_in_memory(tmp_path):
+    assert_same(fit(SMALL, {"draws_to": tmp_path / "draws"}), fit(SMALL), SMALL)
+    assert list((tmp_path / "draws").glob("*.npy"))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_context_counts_in_blocks_too():
+    X, shares, groups = SMALL
+    told = fit(SMALL, context="auto", kernel="linear")
+    assert {score.context for score in told.diagnostics_.kernels} == {False, True}
+    model = fit(SMALL, context=True, kernel="linear", n_draws=300, n_burn=100)
+    small = dg.GroupStatsClassifier(kernel="linear", centers=25, context=True, n_replicas=1, random_state=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cut, "BLOCK_ROWS", 10**6)
+        small.set_params(n_chains=2, n_draws=500, n_burn=300).fit(X, shares, groups=groups)
+    apart = model.predict_proba(X, groups)[:, 1] - small.predict_proba(X, groups)[:, 1]
+    assert np.abs(apart).mean() < 0.05
 
 
 @pytest.mark.usefixtures("small_blocks")

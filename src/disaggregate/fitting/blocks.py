@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.choice import Comparison, KernelScore, kernel_name, kernel_weights
-from disaggregate.execute import Runner, hold
+from disaggregate.execute import hold
 from disaggregate.execute.held import Held
+from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
+from disaggregate.fitting.run import Chain
 from disaggregate.posterior.draws import gather_dense_draws
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.log_evidence import LogEvidence
@@ -91,7 +94,7 @@ class BlockSampling:
         return sampling
 
     @property
-    def chains(self) -> list[Runner]:
+    def chains(self) -> list[Chain]:
         """All chains, which move as one."""
         return [self._chains]
 
@@ -107,13 +110,13 @@ class BlockSampling:
             "n_draws": self._chains.schedule.n_draws,  # more than the settings say after a warm start
         }
 
-    def fitted(self) -> Fitted:
-        """Return what was drawn so far."""
+    def fitted(self, place: DrawsPlace) -> Fitted:
+        """Return what was drawn so far, with the draws where they are to be."""
         [chains], missing = even_draws([self._chains.draws()], [self._chains.schedule.n_draws])
         data, streams = self._comparison.data, self._comparison.streams
-        posterior = weave(
-            [gather_dense_draws(chains, self._basis, self._directions.to_kernels)], streams.for_order()
-        )
+        put = partial(place.put, 0)
+        draws = gather_dense_draws(chains, self._basis, self._directions.to_kernels, put)
+        posterior = weave([draws], streams.for_order())
         ladder = ladder_report(chains, self._powers, data, self._plan.prior)
         return Fitted(posterior, *tallies(data, [chains]), ladder, self._kernels, missing)
 
@@ -159,6 +162,7 @@ def compare(
             LogEvidence(value + blocks.peak, 0.0),
             float(before),
             float(after),
+            basis.context,
         )
         for basis, value, before, after in zip(
             bases, values, odds, kernel_weights(np.array(values), odds), strict=True

@@ -22,6 +22,7 @@ from disaggregate.sampler.blocks.sweep import block_sweep
 from disaggregate.sampler.chain import Schedule, copies
 from disaggregate.sampler.dense.chain import DenseDraws
 from disaggregate.sampler.dense.model import Tally, empty_tally
+from disaggregate.sampler.kept import Kept, KeptInMemory
 
 # Seconds of a turn, about: short enough for Ctrl-C, long enough to hide what comes between turns.
 _TURN = 0.5
@@ -67,7 +68,7 @@ class BlockChains:
         self._crowd: Crowd | None = None
         self._metric: Metric | None = None
         n_chains, n_coordinates = len(rngs), len(problem.deviation) + 1
-        self._batches: list[tuple[np.ndarray, ...]] = [self._nothing()]
+        self.kept: Kept = KeptInMemory()
         self._sums = np.zeros((n_chains, sum(self._n_rows)), dtype=np.int64)
         self._tallies = np.zeros((n_chains, int(starts[-1])), dtype=np.int64)
         self._moves = [empty_tally(problem.n_rungs, n_coordinates) for _ in rngs]
@@ -87,7 +88,7 @@ class BlockChains:
         batch: list[tuple[np.ndarray, ...]] = []
         while self.n_done < self.n_sweeps and (not batch or time.monotonic() < until):
             batch.append(self._sweep(self._crowd, self._metric))
-        self._batches.append(tuple(np.concatenate(parts, axis=1) for parts in zip(*batch, strict=True)))
+        self.kept.append(tuple(np.concatenate(parts) for parts in zip(*batch, strict=True)))
 
     def _started(self) -> tuple[Crowd, Metric]:
         crowd, curvature, center = start_crowd(self._problem, self._rngs)
@@ -114,11 +115,11 @@ class BlockChains:
             self._tune(crowd, metric, moves, accepted)
         weights, scale, ratios = self._nothing()
         if after_burn > 0:
-            ratios = stones[:, None]
+            ratios = stones[None]
         if labels is not None:
             self._count(labels)
             first = crowd.position[:, 0]
-            weights, scale = weights_of(self._problem, first)[:, None], np.exp(first[:, None, -1])
+            weights, scale = weights_of(self._problem, first)[None], np.exp(first[None, :, -1])
         return weights, scale, ratios
 
     def _tune(self, crowd: Crowd, metric: Metric, moves: np.ndarray, accepted: np.ndarray) -> None:
@@ -151,14 +152,14 @@ class BlockChains:
 
     def draws(self) -> list[DenseDraws]:
         """Return what each chain drew so far."""
-        weights, scale, stones = self._merged()
+        weights, scale, stones = self.kept.joined(self._nothing())
         return [
             DenseDraws(
-                scale[chain],
-                weights[chain],
+                scale[:, chain],
+                weights[:, chain],
                 self._sums[chain],
                 self._tallies[chain],
-                stones[chain],
+                stones[:, chain],
                 self._moves[chain],
                 max(self.n_done, 1),
             )
@@ -173,7 +174,7 @@ class BlockChains:
             "crowd": None if crowd is None else _written(crowd),
             "metric": None if metric is None else copies(metric),
             "generators": [rng.bit_generator.state for rng in (self._rng, *self._rngs)],
-            "batches": [self._merged()],
+            "kept": self.kept.snapshot(),
             "sums": [self._sums.copy(), self._tallies.copy()],
             "moves": [copies(tally) for tally in self._moves],
             "tuning": [list(self._steps), list(self._centers)],
@@ -186,7 +187,7 @@ class BlockChains:
         self._metric = None if snapshot["metric"] is None else Metric(*copies(snapshot["metric"]))
         for rng, state in zip((self._rng, *self._rngs), snapshot["generators"], strict=True):
             rng.bit_generator.state = state
-        self._batches = list(snapshot["batches"])
+        self.kept.restore(snapshot["kept"])
         self._sums, self._tallies = copies(snapshot["sums"])
         self._moves = [Tally(*copies(tally)) for tally in snapshot["moves"]]
         self._steps, self._centers = map(list, snapshot["tuning"])
@@ -195,13 +196,9 @@ class BlockChains:
         """Plan some more draws a chain."""
         self.schedule = replace(self.schedule, n_draws=self.schedule.n_draws + n_draws)
 
-    def _merged(self) -> tuple[np.ndarray, ...]:
-        self._batches = [tuple(np.concatenate(parts, axis=1) for parts in zip(*self._batches, strict=True))]
-        return self._batches[0]
-
     def _nothing(self) -> tuple[np.ndarray, ...]:
         n_chains, n_columns, n_rungs = len(self._rngs), len(self._problem.deviation), self._problem.n_rungs
-        return np.empty((n_chains, 0, n_columns)), np.empty((n_chains, 0)), np.empty((n_chains, 0, n_rungs - 1, 2))
+        return np.empty((0, n_chains, n_columns)), np.empty((0, n_chains)), np.empty((0, n_chains, n_rungs - 1, 2))
 
 
 def _written(crowd: Crowd) -> dict[str, Any]:

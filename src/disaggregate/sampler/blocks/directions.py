@@ -35,7 +35,7 @@ def block_directions(rows: Held, basis: Basis) -> BlockDirections:
 def products_of(rows: Rows, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
     """Products of the features over the rows of one block, some rows at a time."""
     X = rows.features()
-    n_features = half.shape[1] + int(basis.intercept)
+    n_features = half.shape[1] + basis.n_fixed
     gram = np.zeros((n_features, n_features))
     with one_blas_thread_here():
         for start in range(0, len(X), TILE_ROWS):
