@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array, get_index_dtype
+from scipy.sparse import csr_array
 
 from disaggregate.basis import Basis
 from disaggregate.sampler.chain import ChainDraws
@@ -80,7 +80,8 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
         Makes an array of pieces, where the draws are to be.
     """
     starts = np.concatenate([[0], np.cumsum(np.concatenate([chain.size for chain in chains]))])
-    kind = np.dtype(get_index_dtype(maxval=max(int(starts[-1]), basis.n_columns)))  # as scipy would choose
+    largest = max(int(starts[-1]), basis.n_columns)
+    kind = np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)  # as scipy would choose
     pieces = [(chain, piece) for chain in chains for piece in _slices(len(chain.active), _VALUES_AT_ONCE)]
     columns = put("columns", (int(starts[-1]),), kind, (chain.active[piece] for chain, piece in pieces))
     values = put(
