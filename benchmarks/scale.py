@@ -64,7 +64,7 @@ UNITS = {
     "processes": "Dask processes",
 }
 
-# Two or three steps a sweep.
+# Two to four steps a sweep.
 STEP = 0.7
 
 
@@ -148,7 +148,7 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
         crowd = Crowd(position, bits, None, 0)
         redraw_labels(problem, crowd, 9, problem.in_one_piece)
         curvature = measured_curvature(problem, position)
-        metric = metric_of(np.full(replicas, STEP), curvature, position[0])
+        metric = metric_of(np.full(replicas, STEP), curvature)
         rng = np.random.default_rng(0)
         tallies, stones = [empty_tally(replicas, n_columns + 1)], np.zeros((1, replicas - 1, 2))
 
@@ -279,7 +279,7 @@ def report() -> None:
     lines = ["# How a sweep grows", "", "`python -m benchmarks.scale`", ""]
     lines += [f"One chain, {USUAL['rows']:,} individuals in groups of {USUAL['size']}, 20 features,"]
     lines += [
-        f"{USUAL['centers']} kernels, {USUAL['threads']} threads, two or three steps a sweep, where nothing else"
+        f"{USUAL['centers']} kernels, {USUAL['threads']} threads, two to four steps a sweep, where nothing else"
     ]
     lines += ["is said. *Ratio*: to what no sweep can avoid, in the same process.", ""]
     lines += ["| what | | s a sweep | ratio | peak GB | round trip, ms |", "| --- | --- | --- | --- | --- | --- |"]

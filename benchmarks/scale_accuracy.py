@@ -1,9 +1,9 @@
 """Whether a million individuals are learned about as well as they could be, and intervals hold what they promise.
 
 A population is drawn from the model's own prior, so that the truth is known and the model can be right. It is
-learned once from the shares of groups of 50 and once from everybody's own label: the second is the ceiling of
-the first. On people that neither has seen: AUC of both, and of the truth. On 50 subgroups, tenths of five
-features: how many 90 % intervals of their rates hold the true rate. Run
+learned once from the shares of groups of 50 and once from everybody's own label: the second is the ceiling of the
+first. On people that neither has seen: AUC of both, and of the truth. On 50 subgroups, tenths of features: how
+many 90 % intervals of their rates hold the true rate. Run
 
     python -m benchmarks.scale_accuracy [--rows 1000000] [--draws 300]
 

@@ -28,7 +28,7 @@ SHARES = {group: 0.2 + 0.3 * (group % 3) for group in range(len(SIZES))}
 def small_blocks(monkeypatch):
     monkeypatch.setattr(cut, "BLOCK_ROWS", 60)
     monkeypatch.setattr(cut, "IN_ONE_PIECE", WHOLE_GROUP)
-    monkeypatch.setattr(chains, "_TUNING", (3, 3))
+    monkeypatch.setattr(chains, "_TUNING", (5, 2))
 
 
 @pytest.fixture(scope="module")

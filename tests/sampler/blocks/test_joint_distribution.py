@@ -46,11 +46,10 @@ def contiguous(ladder: EvidenceLadder) -> EvidenceLadder:
 
 
 def metric_for(at: Moment) -> Metric:
-    """Any mass and any center will do."""
+    """Any mass will do; this one has correlations."""
     mixing = np.eye(N_COLUMNS + 1) + 0.3 * np.tri(N_COLUMNS + 1, k=-1)
     factor = np.sqrt(at.paths.mass)[:, :, None] * mixing
-    center = np.linspace(-0.3, 0.3, N_RUNGS * (N_COLUMNS + 1)).reshape(N_RUNGS, -1)
-    return Metric(at.paths.step, factor, np.linalg.inv(factor), center)
+    return Metric(at.paths.step, factor, np.linalg.inv(factor))
 
 
 def sweep(at: Moment, cuts: list[int], prior=PRIOR, in_one_piece: int = WHOLE_GROUP) -> None:

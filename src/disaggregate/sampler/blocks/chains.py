@@ -29,6 +29,7 @@ _TURN = 0.5
 
 # Sweeps before the burn-in in which steps are found: with the mass of the start, then with that of the chains.
 _TUNING = (30, 30)
+_LOOK_EVERY = 5  # sweeps, when the mass is measured: one place is not like all others
 _ACCEPTED = 0.7
 _FIRST_STEP, _LARGEST_STEP = 0.5, 1.5
 
@@ -73,7 +74,7 @@ class BlockChains:
         self._tallies = np.zeros((n_chains, int(starts[-1])), dtype=np.int64)
         self._moves = [empty_tally(problem.n_rungs, n_coordinates) for _ in rngs]
         self._steps: list[np.ndarray] = []
-        self._centers: list[np.ndarray] = []
+        self._curvatures: list[np.ndarray] = []
 
     @property
     def n_sweeps(self) -> int:
@@ -91,8 +92,8 @@ class BlockChains:
         self.kept.append(tuple(np.concatenate(parts) for parts in zip(*batch, strict=True)))
 
     def _started(self) -> tuple[Crowd, Metric]:
-        crowd, curvature, center = start_crowd(self._problem, self._rngs)
-        return crowd, metric_of(np.full(self._problem.n_rungs, _FIRST_STEP), curvature, center)
+        crowd, curvature = start_crowd(self._problem, self._rngs)
+        return crowd, metric_of(np.full(self._problem.n_rungs, _FIRST_STEP), curvature)
 
     def _sweep(self, crowd: Crowd, metric: Metric) -> tuple[np.ndarray, ...]:
         """Do one sweep; return weights, delta2 and likelihood ratios if they are to be kept, else none."""
@@ -128,11 +129,11 @@ class BlockChains:
         surplus = np.where(moves > 0, accepted / np.maximum(moves, 1.0) - _ACCEPTED, 0.0)
         step = np.minimum(metric.step * np.exp(surplus / np.sqrt(turn)), _LARGEST_STEP)
         self._steps.append(step)
-        if self.n_done > _TUNING[0] // 3:
-            self._centers.append(crowd.position.mean(axis=0))
+        if _TUNING[0] // 3 < self.n_done <= _TUNING[0] and self.n_done % _LOOK_EVERY == 0:
+            self._curvatures.append(measured_curvature(self._problem, crowd.position))
         if self.n_done == _TUNING[0]:
-            curvature = measured_curvature(self._problem, crowd.position)
-            self._metric = metric_of(step, curvature, np.mean(self._centers, axis=0))
+            self._metric = metric_of(step, np.mean(self._curvatures, axis=0))
+            self._curvatures = []
         elif self.n_done == sum(_TUNING):
             late = self._steps[-_TUNING[1] // 2 :]
             self._metric = metric._replace(step=np.exp(np.mean(np.log(late), axis=0)))
@@ -177,7 +178,7 @@ class BlockChains:
             "kept": self.kept.snapshot(),
             "sums": [self._sums.copy(), self._tallies.copy()],
             "moves": [copies(tally) for tally in self._moves],
-            "tuning": [list(self._steps), list(self._centers)],
+            "tuning": [list(self._steps), list(self._curvatures)],
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -190,7 +191,7 @@ class BlockChains:
         self.kept.restore(snapshot["kept"])
         self._sums, self._tallies = copies(snapshot["sums"])
         self._moves = [Tally(*copies(tally)) for tally in snapshot["moves"]]
-        self._steps, self._centers = map(list, snapshot["tuning"])
+        self._steps, self._curvatures = map(list, snapshot["tuning"])
 
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws a chain."""

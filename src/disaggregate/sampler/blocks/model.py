@@ -76,20 +76,17 @@ class Metric(NamedTuple):
         Lower Cholesky factor of the mass: how narrow the density is along each direction.
     unfactor : ndarray of the same shape
         Its inverse.
-    center : ndarray of shape (n_rungs, n_columns + 1)
-        Where the normal density with this mass stands that the posterior is like.
     """
 
     step: np.ndarray
     factor: np.ndarray
     unfactor: np.ndarray
-    center: np.ndarray
 
 
-def metric_of(step: np.ndarray, curvature: np.ndarray, center: np.ndarray) -> Metric:
+def metric_of(step: np.ndarray, curvature: np.ndarray) -> Metric:
     """Factor the curvature of each rung."""
     factor = np.linalg.cholesky(curvature)
-    return Metric(step, factor, np.linalg.inv(factor), center)
+    return Metric(step, factor, np.linalg.inv(factor))
 
 
 def weights_of(problem: BlockProblem, position: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ _DISPERSION = 2.0
 _FIRST_LABELS = 3
 
 
-def start_crowd(problem: BlockProblem, rngs: list[np.random.Generator]) -> tuple[Crowd, np.ndarray, np.ndarray]:
+def start_crowd(problem: BlockProblem, rngs: list[np.random.Generator]) -> tuple[Crowd, np.ndarray]:
     """Let every replica climb from a point that the prior gave it, the first chain's from zero, and step aside.
 
     Where there are several peaks, chains may find different ones, and their disagreement shows.
@@ -40,8 +40,6 @@ def start_crowd(problem: BlockProblem, rngs: list[np.random.Generator]) -> tuple
         Where replicas stand.
     curvature : ndarray of shape (n_rungs, n_columns + 1, n_columns + 1)
         Of minus the log density that Hamiltonian paths see, at each rung.
-    center : ndarray of shape (n_rungs, n_columns + 1)
-        The peaks, on average over chains.
     """
     n_chains, n_rungs = len(rngs), problem.n_rungs
     n_coordinates = len(problem.deviation) + 1
@@ -58,8 +56,7 @@ def start_crowd(problem: BlockProblem, rngs: list[np.random.Generator]) -> tuple
     crowd = Crowd(position, problem.sums.likely_labels(question_at(problem, peak.position, rungs)), None, 0)
     for turn in range(_FIRST_LABELS):
         redraw_labels(problem, crowd, 2 + turn, problem.in_one_piece)
-    center = peak.position.reshape(position.shape).mean(axis=0)
-    return crowd, measured_curvature(problem, position), center
+    return crowd, measured_curvature(problem, peak.position.reshape(position.shape))
 
 
 def measured_curvature(problem: BlockProblem, position: np.ndarray) -> np.ndarray:

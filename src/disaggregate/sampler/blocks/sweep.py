@@ -16,7 +16,7 @@ from disaggregate.sampler.model import LOG_SCALE_BOUND
 
 # Paths of half to all of this length. Mass makes the density nearly round, where a quarter of a turn is enough;
 # where labels are held, which change by a little each time, less than that.
-PATH_LENGTH = 2.0
+PATH_LENGTH = 2.4
 HELD_PATH_LENGTH = 1.2
 
 
@@ -77,12 +77,7 @@ def move_crowd(
     rng: np.random.Generator,
     rngs: list[np.random.Generator],
 ) -> None:
-    """Move weights and delta2 along Hamiltonian paths; the density is that of ``move_replicas``.
-
-    With much data it is nearly normal. Paths then turn around the center of that normal density by themselves, and
-    kicks are what is left of the force (split Hamiltonian, Shahbaba et al., 2014): the better the likeness the
-    longer the steps. Where labels of large groups are held the density moves with them, and paths drift straight.
-    """
+    """Move weights and delta2 along Hamiltonian paths; the density is that of ``move_replicas``."""
     moving = moving_rungs(problem.n_rungs, crowd.sweep)
     n_chains, n_coordinates = len(crowd.position), crowd.position.shape[-1]
     rungs = np.tile(moving, n_chains)
@@ -95,8 +90,7 @@ def move_crowd(
         nonlocal n_left
         n_left -= 1
         found = problem.sums.gradient(question_at(problem, position, rungs), bits, is_exact=n_left <= 0)
-        energy, force = with_prior(problem.prior, problem.deviation, position, *found)
-        return energy, paths.left_over(position, force), found
+        return *with_prior(problem.prior, problem.deviation, position, *found), found
 
     longest = HELD_PATH_LENGTH if problem.has_large_groups else PATH_LENGTH
     length = longest * (1.0 - 0.5 * rng.random())
@@ -104,7 +98,6 @@ def move_crowd(
     step = metric.step[rungs, None] * min(length / n_steps / metric.step[0], 1.0)
     position = crowd.position[:, moving].reshape(-1, n_coordinates)
     noise = np.concatenate([own.standard_normal((len(moving), n_coordinates)) for own in rngs])
-    paths = (_Straight if problem.has_large_groups else _Turning)(metric, rungs, step)
     momentum = _times(metric.factor[rungs], noise)
     if crowd.pull is None:
         before, force, found = energy_and_force(position)
@@ -113,12 +106,13 @@ def move_crowd(
     else:
         known = (part[rows] for part in crowd.pull)
         before, force = with_prior(problem.prior, problem.deviation, position, *known)
-        force = paths.left_over(position, force)
     n_left = n_steps  # only where a path begins and ends must the likelihood be exact
+    unfactor = metric.unfactor[rungs]
+    velocity = np.matmul(unfactor.transpose(0, 2, 1), unfactor)
     start = before + 0.5 * np.sum(noise**2, axis=1)
     there, momentum, energy, pull = travel(
         energy_and_force,
-        paths.drift,
+        lambda position, momentum: (position + step * _times(velocity, momentum), momentum),
         step,
         n_steps,
         position,
@@ -126,7 +120,7 @@ def move_crowd(
         force,
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        log_ratio = start - energy - 0.5 * np.sum(_times(metric.unfactor[rungs], momentum) ** 2, axis=1)
+        log_ratio = start - energy - 0.5 * np.sum(_times(unfactor, momentum) ** 2, axis=1)
     accepted = np.zeros(len(rows), dtype=bool)
     for place, row in enumerate(rows):
         chain, rung = divmod(int(row), problem.n_rungs)
@@ -138,42 +132,6 @@ def move_crowd(
             if accepted[place]:
                 crowd.position[chain, rung] = there[place]
     _remember(crowd, rows, accepted, pull)
-
-
-class _Straight:
-    """Drift straight on."""
-
-    def __init__(self, metric: Metric, rungs: np.ndarray, step: np.ndarray) -> None:
-        self._factor, self._unfactor, self._center = (
-            metric.factor[rungs],
-            metric.unfactor[rungs],
-            metric.center[rungs],
-        )
-        self._step = step
-
-    def drift(self, position: np.ndarray, momentum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return position + self._step * self._velocity(momentum), momentum
-
-    def left_over(self, position: np.ndarray, force: np.ndarray) -> np.ndarray:
-        return force
-
-    def _velocity(self, momentum: np.ndarray) -> np.ndarray:
-        return _times(self._unfactor.transpose(0, 2, 1), _times(self._unfactor, momentum))
-
-
-class _Turning(_Straight):
-    """Turn around the center, as under a normal density."""
-
-    def drift(self, position: np.ndarray, momentum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        away, cosine, sine = position - self._center, np.cos(self._step), np.sin(self._step)
-        turned = self._center + cosine * away + sine * self._velocity(momentum)
-        return turned, cosine * momentum - sine * self._weighed(away)
-
-    def left_over(self, position: np.ndarray, force: np.ndarray) -> np.ndarray:
-        return force + self._weighed(position - self._center)
-
-    def _weighed(self, away: np.ndarray) -> np.ndarray:
-        return _times(self._factor, _times(self._factor.transpose(0, 2, 1), away))
 
 
 def _remember(crowd: Crowd, rows: np.ndarray, accepted: np.ndarray, pull: Pull) -> None:

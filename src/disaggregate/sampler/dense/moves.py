@@ -120,7 +120,7 @@ def travel(
     Parameters
     ----------
     energy_and_force : callable
-        From positions to their energy, to the force that the drift leaves over, and to something to keep.
+        From positions to their energy, to the force there, and to something to keep.
     drift : callable
         From position and momentum to where they are a step later without that force.
     step : ndarray of shape (n_positions, 1)
