@@ -75,10 +75,10 @@ sbom: $(VENV)/.installed-dev  ## what an installation consists of, as CycloneDX,
 audit: $(VENV)/.installed-dev  ## known weaknesses of what is installed; it asks the network
 	$(BIN)/python -m pip install --quiet 'pip-audit>=2.7'
 	@$(BIN)/pip-audit --skip-editable --progress-spinner off > audit.txt 2>&1; status=$$?; \
-	  if grep -qiE 'connection|resolve|timed out|network|proxy|ssl|unreachable' audit.txt && ! grep -q 'Fix Versions' audit.txt; \
-	  then echo "pip-audit could not reach its database of weaknesses; nothing was checked. Run it where it can."; \
-	  elif grep -q 'could not be audited' audit.txt; \
+	  if grep -q 'could not be audited' audit.txt; \
 	  then cat audit.txt; echo "not checked: $$(grep -c 'could not be audited' audit.txt) packages that were not found there"; exit 1; \
+	  elif grep -qiE 'connection|resolve|timed out|network|proxy|ssl|unreachable' audit.txt && ! grep -q 'Fix Versions' audit.txt; \
+	  then echo "pip-audit could not reach its database of weaknesses; nothing was checked. Run it where it can."; \
 	  else cat audit.txt; exit $$status; fi
 
 $(VENV)/bin/python:
