@@ -142,16 +142,18 @@ def test_draws_in_a_folder_are_those_in_memory(tmp_path):
 
 @pytest.mark.usefixtures("small_blocks")
 def test_a_context_counts_in_blocks_too():
-    X, shares, groups = SMALL
-    told = fit(SMALL, context="auto", kernel="linear")
+    """There is a second peak, with all of the difference put down to the context, that has no mass."""
+    X, shares, groups = many = town([3] * 250)
+    told = fit(many, context="auto", kernel="linear")
     assert {score.context for score in told.diagnostics_.kernels} == {False, True}
-    model = fit(SMALL, context=True, kernel="linear", n_draws=300, n_burn=100)
+    model = fit(many, context=True, kernel="linear", n_chains=4, n_draws=200, n_burn=50)
+    assert np.max(model.diagnostics_.rhat["f"]) < 1.1
     small = dg.GroupStatsClassifier(kernel="linear", centers=25, context=True, n_replicas=1, random_state=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cut, "BLOCK_ROWS", 10**6)
         small.set_params(n_chains=2, n_draws=500, n_burn=300).fit(X, shares, groups=groups)
     apart = model.predict_proba(X, groups)[:, 1] - small.predict_proba(X, groups)[:, 1]
-    assert np.abs(apart).mean() < 0.05
+    assert np.abs(apart).mean() < 0.01
 
 
 @pytest.mark.usefixtures("small_blocks")
