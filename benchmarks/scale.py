@@ -33,6 +33,7 @@ from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.answers import Question
+from disaggregate.sampler.blocks.climb import climb
 from disaggregate.sampler.blocks.data import cut_into_blocks
 from disaggregate.sampler.blocks.directions import block_directions
 from disaggregate.sampler.blocks.model import Crowd, all_rungs, metric_of, question_at
@@ -48,7 +49,7 @@ RESULTS = Path(__file__).parent / "results"
 PRIOR = Prior(1.0, 1.0, 3.0, 15.0)
 USUAL = {"rows": 100_000, "size": 50, "centers": 200, "replicas": 1, "threads": 2, "processes": 0}
 SERIES = {
-    "rows": [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
+    "rows": [1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
     "size": [1, 10, 100, 200, 400, 1_000, 10_000, 100_000],
     "centers": [50, 100, 200, 500, 1_000],
     "replicas": [1, 2, 4, 8],
@@ -142,8 +143,8 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
         n_columns = len(directions.spread)
         powers = first_powers(replicas)
         problem = problem_of(held, basis, directions, blocks, PRIOR, powers, "float64", 0)
-        position = np.zeros((1, replicas, n_columns + 1))
         rungs = all_rungs(1, replicas)
+        position = climb(problem, np.zeros((replicas, n_columns + 1)), rungs).position[None]
         bits = problem.sums.likely_labels(question_at(problem, position[0], rungs))
         crowd = Crowd(position, bits, None, 0)
         redraw_labels(problem, crowd, 9, problem.in_one_piece)
