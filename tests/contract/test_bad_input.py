@@ -94,6 +94,7 @@ BAD_SETTINGS = {
     "random_state": ("dice", "random_state must be"),
     "progress": ("yes", "progress must be"),
     "executor": ("threads", "executor must be"),
+    "storage": ("disk", "storage must be"),
 }
 
 

@@ -16,7 +16,7 @@ from disaggregate.sampler.model import LOG_SCALE_BOUND
 
 # Paths of half to all of this length. Mass makes the density nearly round, where a quarter of a turn is enough;
 # where labels are held, which change by a little each time, less than that.
-PATH_LENGTH = 2.4
+PATH_LENGTH = 2.0
 HELD_PATH_LENGTH = 1.2
 
 
