@@ -30,7 +30,7 @@ _TURN = 0.5
 # Sweeps before the burn-in in which steps are found: with the mass of the start, then with that of the chains.
 _TUNING = (30, 30)
 _LOOK_EVERY = 5  # sweeps, when the mass is measured: one place is not like all others
-_ACCEPTED = 0.7
+_ACCEPTED = 0.65
 _FIRST_STEP, _LARGEST_STEP = 0.5, 1.5
 
 
