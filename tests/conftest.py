@@ -1,5 +1,6 @@
 import hashlib
 import os
+import signal
 import zlib
 from pathlib import Path
 
@@ -33,3 +34,10 @@ def seed(request):
 def rng(seed: int) -> np.random.Generator:
     """A generator seeded by the test's own name."""
     return np.random.default_rng(seed)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c_is_heard():
+    """Let tests interrupt themselves even in the background of a shell, where Ctrl-C is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

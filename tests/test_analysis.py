@@ -11,6 +11,7 @@ from disaggregate.tables.errors import TableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SETTINGS = {"n_chains": 2, "n_draws": 60, "n_burn": 60, "n_replicas": 1, "kernel": "linear", "random_state": 0}
+SETTINGS |= {"context": False}  # one kernel without a context, so that there is nothing to compare
 
 
 def make_tables(seed=0, n_groups=12, size=20):
@@ -194,10 +195,12 @@ def test_people_of_weight_zero_are_left_out_of_the_fit(tables):
 def test_context_is_weighed_up_unless_told_otherwise(analysis, tables):
     people, results, _ = tables
     roles = {"group": "district", "share": "share"}
-    assert analysis.classifier.context == "auto"
-    without = dg.fit_tables(people, results, settings=SETTINGS | {"context": False}, **roles)
-    assert without.classifier.context_ is None
-    sparse = dg.fit_tables(people, results, settings=SETTINGS | {"weights": "sparse"}, **roles)
+    silent = {name: value for name, value in SETTINGS.items() if name != "context"}
+    by_default = dg.fit_tables(people, results, settings=silent, **roles).classifier
+    assert by_default.context == "auto"
+    assert {score.context for score in by_default.diagnostics_.kernels} == {False, True}
+    assert analysis.classifier.context_ is None
+    sparse = dg.fit_tables(people, results, settings=silent | {"weights": "sparse"}, **roles)
     assert sparse.classifier.context is False
 
 

@@ -49,7 +49,7 @@ def test_shifts_are_counted_in_standard_errors_of_that_fit(table):
         assert_allclose(other["shift_in_std_errors"], other["shift"] / first["std_error"])
         assert other["shift"].abs().max() > 0.001
     # Shares that may be off by 0.1 leave more open.
-    assert trust["std_error"][0] > 1.3 * first["std_error"][0]
+    assert trust["std_error"][0] > 1.5 * first["std_error"][0]
 
 
 def test_each_change_reaches_the_fit(analysis, tables):
@@ -64,7 +64,7 @@ def test_each_change_reaches_the_fit(analysis, tables):
         "context": None,
         "no_context": None,
     }
-    assert [settings[name].context for name in ("context", "no_context", "rbf")] == [True, False, "auto"]
+    assert [settings[name].context for name in ("context", "no_context", "rbf")] == [True, False, False]
     assert [settings[name].kernel for name in ("rbf", "weak")] == ["rbf", "linear"]
     assert {known.confidence for known in settings["trust"]._data.evidence} == {25.0}
     assert {known.confidence for known in settings["strong"]._data.evidence} == {1000.0}
@@ -79,10 +79,8 @@ def test_trust_is_only_lowered_where_a_share_is_reported():
 
 
 def test_what_would_change_nothing_is_not_offered(analysis, tables):
-    assert changes_of(analysis) == ["trust", "rbf", "weak", "strong", "context", "no_context"]
-    with pytest.raises(
-        ValueError, match="trust, rbf, weak, strong, context, no_context; 'linear' is none of them"
-    ):
+    assert changes_of(analysis) == ["trust", "rbf", "weak", "strong", "context"]
+    with pytest.raises(ValueError, match="trust, rbf, weak, strong, context; 'linear' is none of them"):
         subgroup_sensitivity(analysis, tables[0], ["sex"], ["linear"])
 
 

@@ -12,7 +12,7 @@ from tests.fitting.test_going_on import interrupt_after
 from tests.test_analysis import make_tables
 
 ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
-SHORT = ["--kernel", "linear", "--draws", "40", "--burn", "40", "--chains", "2", "--json"]
+SHORT = ["--kernel", "linear", "--context", "no", "--draws", "40", "--burn", "40", "--chains", "2", "--json"]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -33,8 +34,10 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        yield cluster
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None)
+    yield cluster
+    with suppress(KeyError):  # the cluster's own books may not know of a worker that was killed
+        cluster.close()
 
 
 @pytest.fixture
