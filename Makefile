@@ -58,13 +58,16 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.kills --runs 200
 
 OLDEST := .venv-oldest/bin
-QUICK := tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py tests/test_privacy.py
+QUICK ?= tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py tests/test_privacy.py
 
-oldest:  ## the quick tests with the oldest versions that pyproject.toml allows
+oldest: .venv-oldest/.installed  ## the quick tests with the oldest versions that pyproject.toml allows
+	$(OLDEST)/python -m pytest -q -p no:cacheprovider $(QUICK)
+
+.venv-oldest/.installed: pyproject.toml constraints/oldest.txt
 	$(PYTHON) -m venv .venv-oldest
 	$(OLDEST)/python -m pip install --quiet --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
 	  pytest polars hypothesis xarray
-	$(OLDEST)/python -m pytest -q -p no:cacheprovider $(QUICK)
+	@touch $@
 
 sbom: $(VENV)/.installed-dev  ## what an installation consists of, as CycloneDX, in sbom.json
 	rm -rf .venv-sbom && $(PYTHON) -m venv .venv-sbom && .venv-sbom/bin/python -m pip install --quiet '.[all]'
