@@ -90,6 +90,7 @@ def test_the_verdict_names_what_the_model_cannot_explain(rng, tmp_path):
     model = small_model(kernel="linear", n_draws=100).fit(X, shares, groups=groups)
     assert model.diagnostics_.reports.is_surprising
     assert "The model explains the reports badly" in model.diagnostics_.verdict
+    assert "(p = 0;" not in model.diagnostics_.verdict
     model.save(tmp_path / "m.dgz")
     again = dg.load(tmp_path / "m.dgz").diagnostics_.reports
     np.testing.assert_array_equal(again.surprise, model.diagnostics_.reports.surprise)

@@ -222,8 +222,9 @@ def _as_chance(probability: float) -> str:
 def _judge_reports(reports: PredictiveCheck) -> str:
     worst = int(np.argmax(np.abs(reports.surprise)))
     side = "above" if reports.surprise[worst] > 0.0 else "below"
+    chance = "p below 0.001" if reports.p_value < 0.001 else f"p = {reports.p_value:.2g}"
     return (
-        f" The model explains the reports badly (p = {reports.p_value:.2g}; group {reports.groups[worst]!r} lies "
+        f" The model explains the reports badly ({chance}; group {reports.groups[worst]!r} lies "
         f"{abs(reports.surprise[worst]):.1f} standard deviations {side} what its members' features tell): "
         "groups differ in more than these features, or the reports are less exact than was claimed. Intervals are "
         "then too narrow: add features that tell the groups apart, or lower the confidence."
