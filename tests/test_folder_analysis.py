@@ -97,6 +97,9 @@ def test_empty_and_uneven_folders_are_refused(tables, tmp_path):
     with pytest.raises(TableError, match=r"no file that ends in \.parquet"):
         fit_tables(tmp_path / "empty", results, group="district", share="share")
     folder = write(people, tmp_path / "people", 2)
+    (folder / "part-2.parquet").write_bytes(b"no table")
+    with pytest.raises(TableError, match=r"part-2\.parquet cannot be read as Parquet"):
+        fit_tables(folder, results, group="district", share="share", settings=SETTINGS)
     people.drop(columns="age").to_parquet(folder / "part-2.parquet")
     with pytest.raises(TableError, match="no column 'age'; every file"):
         fit_tables(folder, results, group="district", share="share", settings=SETTINGS)
@@ -110,3 +113,55 @@ def test_rows_are_found_in_any_order_and_files_left_out(tables, tmp_path):
     less, moved = narrowed(folder, rows)
     assert len(less.files) == 2
     assert_array_equal(less.take(moved, ["age"])["age"], people["age"].iloc[rows])
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_a_folder_knows_the_context_of_its_groups(weight, tables, tmp_path):
+    """Also where groups are in pieces, and where files hold an index that nobody named."""
+    people, results = tables
+    folder = write(people.sample(frac=1.0, random_state=1), tmp_path / "people", 4)
+    how = {"group": "district", "share": "share", "weight": weight}
+    found, expected = (
+        fit_tables(source, results, **how, settings=SETTINGS | {"context": True}) for source in (folder, people)
+    )
+    one, other = found.classifier.context_, expected.classifier.context_
+    place = [one.names.index(name) for name in other.names]
+    assert_allclose(one.means[place], other.means, atol=1e-12)
+    assert_allclose(one.origin, other.origin, atol=1e-12)
+    assert_allclose(one.scale, other.scale)
+    plain = fit_tables(folder, results, **how, settings=SETTINGS | {"context": False})
+    assert plain.classifier.context_ is None
+    assert np.abs(found.predict(people)["probability"] - plain.predict(people)["probability"]).max() > 0.01
+
+
+def test_a_folder_with_context_has_the_draws_of_one_table(tables, tmp_path):
+    people, results = tables
+    folder = write(people, tmp_path / "people", 3)
+    how = {"group": "district", "share": "share", "settings": SETTINGS | {"kernel": "linear"}}
+    found, expected = (fit_tables(source, results, **how).classifier for source in (folder, people))
+    assert [score.context for score in found.diagnostics_.kernels] == [False, True]
+    for one, other in zip(found.diagnostics_.kernels, expected.diagnostics_.kernels, strict=True):
+        assert one.log_evidence.value == pytest.approx(other.log_evidence.value, abs=1e-6)
+    assert_allclose(found.posterior_.delta2, expected.posterior_.delta2, rtol=1e-4)
+    assert_allclose(found.label_proba_, expected.label_proba_, atol=1e-4)
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, tmp_path, monkeypatch):
+    """However the files are cut, and whether the group is a column or the name of a folder."""
+    people, results = tables
+    settings = SETTINGS | {"context": True, "kernel": "linear"}
+    analysis = fit_tables(people, results, group="district", share="share", settings=settings)
+    moved = people.assign(district=100 + people["district"] % 2).sort_values("district", ignore_index=True)
+    monkeypatch.setattr("disaggregate.folder_analysis._ROWS_AT_ONCE", 13)
+    if by_path:
+        for district, part in moved.groupby("district"):
+            write(part.drop(columns="district"), tmp_path / "people" / f"district={district}", 2)
+    else:
+        write(moved, tmp_path / "people", 5)
+    assert predict_folder(analysis, tmp_path / "people", tmp_path / "out", n_jobs=1) == len(moved)
+    files = sorted((tmp_path / "out").rglob("*.parquet"))
+    found = pd.concat([pd.read_parquet(file) for file in files], ignore_index=True)
+    assert_allclose(found["probability"], analysis.predict(moved)["probability"])
+    unaware = analysis.predict(moved.drop(columns="district"))["probability"]
+    assert np.abs(found["probability"] - unaware).max() > 0.01

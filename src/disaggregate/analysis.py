@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -92,11 +92,19 @@ class Analysis:
         context = self.classifier.context_
         if context is None:
             return self
-        of_groups = ((table, self._groups_of(table)) for table in tables)
-        pieces = ((self.encoder.transform(table), groups) for table, groups in of_groups if groups is not None)
         classifier = copy.copy(self.classifier)
-        classifier.context_ = context.knowing(pieces)
+        classifier.context_ = context.knowing(self._of_new_groups(tables, set(context.names)))
         return replace(self, classifier=classifier)
+
+    def _of_new_groups(
+        self, tables: Iterable[pd.DataFrame], old: set[Hashable]
+    ) -> Iterator[tuple[np.ndarray, list[Hashable]]]:
+        """Encode those whose group is not known yet, and nobody else."""
+        for table in tables:
+            groups = self._groups_of(table) or []
+            places = [place for place, name in enumerate(groups) if name is not None and name not in old]
+            if places:
+                yield self.encoder.transform(table.iloc[places]), [groups[place] for place in places]
 
     def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
         """Group of each row, where the fit needs it and the table tells."""

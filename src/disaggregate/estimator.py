@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.choice import Comparison
-from disaggregate.execute import Executor, one_blas_thread
+from disaggregate.execute import Executor, hold, one_blas_thread
 from disaggregate.fitting import BlockSampling, DenseSampling, Plan, Sampling, SparseSampling
 from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
@@ -30,6 +30,7 @@ from disaggregate.posterior.predictions import probability_draws, probability_in
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
 from disaggregate.privacy import SHARES, withhold
+from disaggregate.sampler.blocks.company import context_of_blocks, in_company
 from disaggregate.sampler.blocks.data import BlockData, is_for_blocks
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.model import Prior
@@ -276,19 +277,21 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_settings(self.get_params(deep=False))
         if self.weights != "dense" or isinstance(self.centers, str):
             raise ValueError('data in blocks need weights="dense" and a number of landmarks, such as centers=500.')
-        if self.context and self.context != "auto":
-            raise ValueError("context=True needs all people in memory; fit a folder of files without it.")
         features = read_features(self, sample, fitting=True)
         journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume, draws_to)
+        context = None
         with one_blas_thread():
             streams = Streams(journey.seed_or(self.random_state))
-            bases, odds = self._candidates(features, streams, has_context=False)
+            if self.context:
+                context = context_of_blocks(hold(blocks.rows, self.executor, self.n_jobs), data)
+                blocks, everybody = in_company(context, blocks, everybody, data)
+            bases, odds = self._candidates(features, streams, has_context=context is not None)
             comparison = Comparison(
                 features, data, self._prior(), odds, streams, self.n_jobs, bool(self.progress), blocks
             )
             sampling = journey.begun(BlockSampling, bases, comparison, self._plan())
             journey.run(sampling, self._plan())
-        return self._take(np.array([0, 1]), journey, sampling, everybody, data, None)
+        return self._take(np.array([0, 1]), journey, sampling, everybody, data, context)
 
     def _take(
         self,

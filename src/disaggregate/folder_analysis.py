@@ -11,6 +11,7 @@ import pandas as pd
 
 from disaggregate.analysis import Analysis, weights_in_shares
 from disaggregate.estimator import GroupStatsClassifier
+from disaggregate.even_choice import even_choice
 from disaggregate.execute import Threads
 from disaggregate.execute.dask import DaskWorkers, is_dask_client
 from disaggregate.groups.grouped import GroupedData, group_rows
@@ -23,11 +24,11 @@ from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import iter_table, read_table, schema_of, write_rows
-from disaggregate.tables.folders import Everybody, FolderRows, PeopleFolder, narrowed
+from disaggregate.tables.folders import Everybody, FolderRows, PeopleFolder, narrowed, told_by_path
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.roles import resolve_roles
-from disaggregate.tables.schema import Schema
+from disaggregate.tables.schema import Schema, apply_schema
 
 # Rows from which encoding, landmarks and widths are learned: an even choice from all files.
 _SAMPLE = 50_000
@@ -60,6 +61,7 @@ def fit_folder(
         like ``district=7`` is a column.
     results, group, sampled, confidence, noise_kind, settings, how, **roles
         As for :func:`fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings say otherwise.
+        A context takes one more reading of the files.
 
     Returns
     -------
@@ -69,8 +71,7 @@ def fit_folder(
     folder, results = PeopleFolder.open(people), read_table(results)
     if isinstance(confidence, str):
         roles["confidence"], confidence = confidence, 1000.0
-    chosen = np.unique(np.linspace(0, len(folder) - 1, min(len(folder), _SAMPLE)).astype(int))
-    sample = folder.take(chosen, folder.names())
+    sample = folder.take(even_choice(len(folder), _SAMPLE), folder.names())
     known = resolve_roles(sample, results, group=group, **roles)
     problems = feature_problems(sample, known)
     errors = [problem for problem in problems if problem.level == "error"]
@@ -87,7 +88,7 @@ def fit_folder(
     if any(name is None for name in ids):
         raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
     data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
-    classifier = GroupStatsClassifier(**{"centers": _CENTERS, **(settings or {})})
+    classifier = GroupStatsClassifier(**{"centers": _CENTERS, "context": "auto", **(settings or {})})
     classifier._fit_blocks(
         encoder.transform(sample),
         Everybody(folder, kept, encoder, schema),
@@ -147,6 +148,7 @@ def predict_folder(
     if target == source or source in target.parents:
         raise TableError(f"{target} lies in the folder of the people; write to another one.")
     files = PeopleFolder.open(source).files
+    analysis = analysis.knowing(known for file in files for _, known in _people_of(file, analysis.schema))
     tasks = [(analysis, file, target / file.relative_to(source), level) for file in files]
     for _, _, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
@@ -158,9 +160,12 @@ def predict_folder(
 
 def _predict_file(task: tuple[Analysis, Path, Path, float]) -> int:
     analysis, file, target, level = task
+    people = _people_of(file, analysis.schema)
+    return write_rows(target, (stored.join(analysis.predict(known, level)) for stored, known in people))
 
-    def pieces() -> Iterator[pd.DataFrame]:
-        for piece in iter_table(file, _ROWS_AT_ONCE, analysis.schema):
-            yield piece.join(analysis.predict(piece, level))
 
-    return write_rows(target, pieces())
+def _people_of(file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
+    told = told_by_path(file)
+    for piece in iter_table(file, _ROWS_AT_ONCE, schema):
+        yield piece, apply_schema(piece.assign(**told), schema) if told else piece

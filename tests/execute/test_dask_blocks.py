@@ -2,19 +2,25 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 
 import numpy as np
+import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.execute import hold
+from disaggregate.folder_analysis import predict_folder
 from disaggregate.sampler.blocks import chains, cut
 from disaggregate.sampler.blocks.answers import gradient_of
 from disaggregate.sampler.evidence import WHOLE_GROUP
+from disaggregate.saving import pace
+from disaggregate.tables.folders import FolderRows
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -23,6 +29,9 @@ SIZES = [WHOLE_GROUP + 5, *[8] * 20]
 GROUPS = np.repeat(np.arange(len(SIZES)), SIZES)
 X = np.random.default_rng(0).standard_normal((len(GROUPS), 2)) + GROUPS[:, None] % 3
 SHARES = {group: 0.2 + 0.3 * (group % 3) for group in range(len(SIZES))}
+SETTINGS = {"kernel": "rbf", "gamma": "scale", "centers": 10, "n_chains": 2, "n_burn": 2, "n_draws": 4} | {
+    "random_state": 0
+}
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +63,8 @@ def scale_to(n_workers, cluster, client):
         time.sleep(0.05)
 
 
-def fit(**settings):
-    model = dg.GroupStatsClassifier(
-        kernel="rbf", gamma="scale", centers=10, n_chains=2, n_burn=2, n_draws=4, random_state=0, **settings
-    )
-    return model.fit(X, SHARES, groups=GROUPS)
+def fit(how=None, **settings):
+    return dg.GroupStatsClassifier(**SETTINGS, **settings).fit(X, SHARES, groups=GROUPS, **(how or {}))
 
 
 def assert_same(model, other):
@@ -112,3 +118,66 @@ def test_errors_on_workers_come_back(client):
         parts.ask(gradient_of, None, None)
     time.sleep(0.1)
     assert parts.then(float).ask(where, ["a", "b"])[1][0] == "b"
+
+
+def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
+    """The fit ends at once, says what happened, and goes on elsewhere to the same draws."""
+    expected = fit(n_jobs=1)
+    monkeypatch.setattr(pace, "_EVERY", 0.0)
+    monkeypatch.setattr(pace, "_SHARE", np.inf)
+    contact = tmp_path / "scheduler.json"
+    contacts = ["--no-dashboard", "--scheduler-file", str(contact)]
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-m", f"distributed.cli.{name}", *how, *contacts], stderr=subprocess.DEVNULL
+        )
+        for name, *how in [["dask_scheduler", "--port", "0"], ["dask_worker", "--nthreads", "1", "--no-nanny"]]
+    ]
+    real = chains.BlockChains._sweep
+
+    def sweep(self, *parts):
+        if self.n_done == 9:
+            processes[0].kill()
+        return real(self, *parts)
+
+    try:
+        with Client(scheduler_file=str(contact), timeout=30) as client, monkeypatch.context() as patch:
+            client.wait_for_workers(1, timeout=30)
+            patch.setattr(chains.BlockChains, "_sweep", sweep)
+            with pytest.raises(ConnectionError, match="fit again with resume=True, on another cluster or without"):
+                fit({"checkpoint": tmp_path / "run.dgc"}, executor=client)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    begun, real = [], chains.BlockChains._sweep
+    monkeypatch.setattr(
+        chains.BlockChains, "_sweep", lambda self, *parts: begun.append(self.n_done) or real(self, *parts)
+    )
+    assert_same(fit({"checkpoint": tmp_path / "run.dgc", "resume": True}, n_jobs=1), expected)
+    assert begun[0] >= 8, "the fit began again from nothing"
+
+
+def test_workers_read_the_files_of_a_folder(cluster, client, tmp_path, monkeypatch):
+    """Rows of blocks are read by workers and by nobody else."""
+    scale_to(2, cluster, client)
+    people = pd.DataFrame(X, columns=["east", "north"]).assign(district=GROUPS)
+    (tmp_path / "people").mkdir()
+    for place, part in enumerate(np.array_split(np.arange(len(X)), 3)):
+        people.iloc[part].to_parquet(tmp_path / "people" / f"part-{place}.parquet")
+    results = pd.DataFrame({"district": SHARES.keys(), "share": SHARES.values()})
+
+    def learned(source, **settings):
+        return dg.fit_tables(
+            source, results, group="district", share="share", settings=SETTINGS | {"context": False} | settings
+        )
+
+    expected = learned(people, n_jobs=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderRows, "features", lambda self: pytest.fail("a block was read here"))
+        found = learned(tmp_path / "people", executor=client)
+    assert_array_equal(found.classifier.posterior_.delta2, expected.classifier.posterior_.delta2)
+    assert_array_equal(found.classifier.label_proba_, expected.classifier.label_proba_)
+    assert predict_folder(found, tmp_path / "people", tmp_path / "out", executor=client) == len(X)
+    written = pd.concat([pd.read_parquet(file) for file in sorted((tmp_path / "out").glob("*.parquet"))])
+    assert_allclose(written["probability"], expected.predict(people)["probability"])

@@ -92,16 +92,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    from disaggregate.tables.folders import is_folder
-
     return {
         "kernel": arguments.kernel,
         "context": _CONTEXT[arguments.context],
-        **(
-            {}
-            if arguments.centers is None and is_folder(arguments.people)
-            else {"centers": arguments.centers or "all"}
-        ),
+        **({} if arguments.centers is None else {"centers": arguments.centers}),
         "n_draws": arguments.draws,
         "n_burn": arguments.burn,
         "n_chains": arguments.chains,

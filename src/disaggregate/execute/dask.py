@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -27,12 +28,7 @@ class DaskWorkers:
         The tasks are functions of their items alone, so that it does not matter where or how often they run.
         """
         # Not pure: a second fit with the same seed is worked out again, and not looked up on the cluster.
-        futures = self._client.map(function, list(items), pure=False)
-        try:
-            return self._client.gather(futures)
-        except BaseException:
-            self._client.cancel(futures)
-            raise
+        return _results(self._client, self._client.map(function, list(items), pure=False))
 
 
 class HeldByDask:
@@ -62,23 +58,33 @@ class HeldByDask:
 
     def then(self, function: Callable[..., Any], *shared: Any) -> HeldByDask:
         """Apply a function to each part where it is, and leave the results there."""
-        return HeldByDask(self._client, self._submitted(function, [()] * len(self._futures), shared))
+        return HeldByDask(self._client, self._submitted(function, [], shared))
 
     def ask(self, function: Callable[..., Any], each: Sequence[Any] | None, *shared: Any) -> list[Any]:
         """Ask each part where it is."""
         own = [None] * len(self._futures) if each is None else each
-        futures = self._submitted(function, [(item,) for item in own], shared)
-        try:
-            return self._client.gather(futures)
-        except BaseException:
-            self._client.cancel(futures)
-            raise
+        return _results(self._client, self._submitted(function, [own], shared))
 
-    def _submitted(self, function: Callable[..., Any], own: list[tuple], shared: tuple[Any, ...]) -> list[Any]:
-        return [
-            self._client.submit(function, part, *mine, *shared, pure=False)
-            for part, mine in zip(self._futures, own, strict=True)
-        ]
+    def _submitted(
+        self, function: Callable[..., Any], each: list[Sequence[Any]], shared: tuple[Any, ...]
+    ) -> list[Any]:
+        """One message for all parts: one for each would take the scheduler longer."""
+        same = [[item] * len(self._futures) for item in shared]
+        return self._client.map(function, self._futures, *each, *same, pure=False)
+
+
+def _results(client: Any, futures: list[Any]) -> list[Any]:
+    """Wait for the results; without a scheduler there will be none."""
+    try:
+        return client.gather(futures)
+    except CancelledError as error:
+        raise ConnectionError(
+            "the connection to the Dask scheduler was lost, and the fit with it. If it had checkpoint=, fit again "
+            "with resume=True, on another cluster or without executor=, and it goes on to the same draws."
+        ) from error
+    except BaseException:
+        client.cancel(futures)
+        raise
 
 
 def _itself(part: Item) -> Item:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ from disaggregate.basis import Basis
 from disaggregate.choice import Comparison, KernelScore, kernel_name, kernel_weights
 from disaggregate.execute import hold
 from disaggregate.execute.held import Held
+from disaggregate.fitting.digits import digest, require_same_digits
 from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
 from disaggregate.fitting.run import Chain
@@ -66,11 +66,8 @@ class BlockSampling:
         self._basis = bases[self._place]
         self._powers = first_powers(1 if plan.n_replicas is None else plan.n_replicas)
         self._directions = block_directions(rows, self._basis)
-        if setting is not None and setting["directions"] != self._digest():
-            raise ValueError(
-                "the checkpoint cannot be resumed here: the kernel's columns came out with other digits than "
-                "before. Resume on the same kind of machine, with the same libraries."
-            )
+        if setting is not None:
+            require_same_digits(self._directions.to_kernels, setting["directions"])
         problem = problem_of(
             rows, self._basis, self._directions, self._blocks, plan.prior, self._powers, plan.storage,
             comparison.streams.seed,
@@ -106,7 +103,7 @@ class BlockSampling:
         """Return what was found before the chains began."""
         return {
             "kernels": self._kernels,
-            "directions": self._digest(),
+            "directions": digest(self._directions.to_kernels),
             "n_draws": self._chains.schedule.n_draws,  # more than the settings say after a warm start
         }
 
@@ -119,9 +116,6 @@ class BlockSampling:
         posterior = weave([draws], streams.for_order())
         ladder = ladder_report(chains, self._powers, data, self._plan.prior)
         return Fitted(posterior, *tallies(data, [chains]), ladder, self._kernels, missing)
-
-    def _digest(self) -> str:
-        return hashlib.sha256(self._directions.to_kernels.tobytes()).hexdigest()
 
 
 def compare(

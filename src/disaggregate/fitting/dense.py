@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.choice import Comparison, KernelScore, Pilot, pilots_of_mixture
+from disaggregate.fitting.digits import digest, require_same_digits
 from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
 from disaggregate.fitting.run import Chain
@@ -95,7 +95,7 @@ class DenseSampling:
                     "powers": pilot.tuning.powers,
                     "paths": list(pilot.tuning.paths),
                     "stones": pilot.tuning.stones,
-                    "columns": _digest(pilot.tuning.problem.columns),
+                    "columns": digest(pilot.tuning.problem.columns),
                 }
                 for pilot, n_draws in zip(self._pilots, self._planned(), strict=True)
             ],
@@ -130,19 +130,11 @@ class DenseSampling:
 def _pilot(bases: list[Basis], comparison: Comparison, found: dict[str, Any]) -> Pilot:
     basis = bases[found["place"]]
     directions = comparison.directions(basis)
-    if _digest(directions.columns) != found["columns"]:
-        raise ValueError(
-            "the checkpoint cannot be resumed here: the kernel's columns came out with other digits than before. "
-            "Resume on the same kind of machine, with the same libraries and the same number of BLAS threads."
-        )
+    require_same_digits(directions.columns, found["columns"])
     ladder = make_ladder(make_evidence(comparison.data), found["powers"])
     problem = DenseProblem(directions.columns, np.sqrt(directions.spread), ladder)
     tuning = Tuning(found["powers"], problem, Paths(*found["paths"]), found["stones"])
     return Pilot(basis, directions, tuning, found["place"], found["weight"])
-
-
-def _digest(array: np.ndarray) -> str:
-    return hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
 
 
 def _part_of(schedule: Schedule, n_draws: int) -> Schedule:

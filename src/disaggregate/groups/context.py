@@ -33,6 +33,11 @@ class Context:
     origin: np.ndarray
     scale: float
 
+    @property
+    def relative_means(self) -> np.ndarray:
+        """Each group as it stands beside its people: how far from all of them it is, in units of the scale."""
+        return (self.means - self.origin) / self.scale
+
     def beside(self, X: np.ndarray, groups: Sequence[Hashable] | None) -> np.ndarray:
         """Return the features with the context of each row after them, shape (n_rows, 2 * n_features).
 
@@ -49,8 +54,7 @@ class Context:
         known = self.knowing([(X, groups)])
         place = {name: row for row, name in enumerate(known.names)}
         where = np.array([place.get(group, -1) for group in groups], dtype=np.int64)
-        relative = (known.means - self.origin) / self.scale
-        return np.hstack([X, np.where(where[:, None] >= 0, relative[where], 0.0)])
+        return np.hstack([X, np.where(where[:, None] >= 0, known.relative_means[where], 0.0)])
 
     def knowing(self, pieces: Iterable[tuple[np.ndarray, Sequence[Hashable]]]) -> Context:
         """Return a context that knows more groups, each by the average of its rows in all pieces.
@@ -92,5 +96,10 @@ def context_of(X: np.ndarray, data: GroupedData) -> Context:
     rows, units = X[data.order], data.units[:, None]
     means = np.add.reduceat(rows * units, data.offsets[:-1], axis=0) / data.totals[:, None]
     origin = X.mean(axis=0)
-    spread = float(np.sqrt(np.mean(np.sum((X - origin) ** 2, axis=1))))
-    return Context(data.names, means, origin, spread if np.finfo(np.float64).tiny < spread < np.inf else 1.0)
+    spread = np.sqrt(np.mean(np.sum((X - origin) ** 2, axis=1)))
+    return Context(data.names, means, origin, usable_scale(spread))
+
+
+def usable_scale(spread: float) -> float:
+    """Return the spread of people, or 1 where there is none to divide by."""
+    return float(spread) if np.finfo(np.float64).tiny < spread < np.inf else 1.0

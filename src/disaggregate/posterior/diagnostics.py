@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import softmax
 
+from disaggregate.even_choice import even_choice
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.mixture import Posterior
@@ -128,8 +129,7 @@ def diagnose(
     reports : PredictiveCheck, optional
         Whether the groups' reports look like those that the model would produce.
     """
-    n_checked = min(len(X), _MOST_INDIVIDUALS)
-    individuals = np.unique(np.linspace(0, len(X) - 1, n_checked).astype(int))
+    individuals = even_choice(len(X), _MOST_INDIVIDUALS)
     rhat, ess_bulk, ess_tail = _measured(posterior, X[individuals])
     worst = float(np.max([np.max(values) for values in rhat.values()]))
     fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))

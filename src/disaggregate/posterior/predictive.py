@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from disaggregate.even_choice import even_choice
 from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import Count, Fraction, Population
 from disaggregate.posterior.group_score import group_log_likelihood, runs_of_groups
@@ -85,7 +86,7 @@ def check_reports(posterior: Posterior, X: np.ndarray, data: GroupedData) -> Pre
     rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
     n_draws, place, evidence = posterior.delta2.size, 0, make_evidence(data)
-    chosen = np.unique(np.linspace(0, n_draws - 1, min(n_draws, _MOST_DRAWS)).astype(int))
+    chosen = even_choice(n_draws, _MOST_DRAWS)
     for first, last in runs_of_groups(data.sizes[groups], max(1, _VALUES_AT_ONCE // n_draws)):
         rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
         scores = posterior.scores(X[data.order[rows]])[chosen]

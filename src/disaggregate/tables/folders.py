@@ -14,7 +14,7 @@ import pandas as pd
 
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
-from disaggregate.tables.parquet_files import arrow
+from disaggregate.tables.parquet_files import arrow, errors_in_words, named_columns
 from disaggregate.tables.schema import Schema, apply_schema
 
 
@@ -45,8 +45,7 @@ class PeopleFolder:
         files = tuple(sorted(file for file in folder.rglob("*.parquet") if file.is_file()))
         if not files:
             raise TableError(f"{folder} holds no file that ends in .parquet; give a folder of such, or one file.")
-        sizes = [arrow("parquet").read_metadata(file).num_rows for file in files]
-        return cls(files, np.concatenate([[0], np.cumsum(sizes)]))
+        return cls(files, np.concatenate([[0], np.cumsum([_n_rows(file) for file in files])]))
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -59,7 +58,7 @@ class PeopleFolder:
     def names(self) -> list[str]:
         """List the columns of the first file, those in the names of folders after them."""
         first = self.files[0]
-        return [*arrow("parquet").read_schema(first).names, *_told_by_path(first)]
+        return [*named_columns(arrow("parquet").read_schema(first).names), *told_by_path(first)]
 
     def take(self, rows: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
         """Read some rows, by their numbers over all files, in any order."""
@@ -77,6 +76,11 @@ class PeopleFolder:
                 yield file, rows[first:last] - start
 
 
+def _n_rows(file: Path) -> int:
+    with errors_in_words(file):
+        return int(arrow("parquet").read_metadata(file).num_rows)
+
+
 def read_rows(file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd.DataFrame:
     """Read some rows and columns of a file, and of it only the row groups that hold them.
 
@@ -89,9 +93,9 @@ def read_rows(file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd
     columns : sequence of str
         Columns.
     """
-    told = {name: value for name, value in _told_by_path(file).items() if name in columns}
+    told = {name: value for name, value in told_by_path(file).items() if name in columns}
     stored = [name for name in columns if name not in told]
-    with arrow("parquet").ParquetFile(file) as opened:
+    with errors_in_words(file), arrow("parquet").ParquetFile(file) as opened:
         missing = [name for name in stored if name not in opened.schema_arrow.names]
         if missing:
             raise TableError(
@@ -118,7 +122,7 @@ def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
     return arrow().concat_tables(parts).to_pandas(date_as_object=False, ignore_metadata=True)
 
 
-def _told_by_path(file: Path) -> dict[str, str]:
+def told_by_path(file: Path) -> dict[str, str]:
     """Columns in the names of folders, such as ``district=7``."""
     pairs = (part.split("=", 1) for part in file.parent.parts if "=" in part)
     return {name: value for name, value in pairs if name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,8 @@ def arrow(part: str = "") -> Any:
 
 def read_parquet(path: Path) -> pd.DataFrame:
     """Read a whole Parquet file."""
-    file = _opened(path)
-    with file:
-        try:
-            return _pandas_of(file.read())
-        except (OSError, arrow().ArrowException) as error:
-            raise _unreadable(path, error) from error
+    with _opened(path) as file, errors_in_words(path):
+        return _pandas_of(file.read())
 
 
 def iter_parquet(path: Path, rows: int, counted: Callable[[int], object] | None = None) -> Iterator[pd.DataFrame]:
@@ -59,11 +56,23 @@ def iter_parquet(path: Path, rows: int, counted: Callable[[int], object] | None 
             yield chunk
 
 
-def _opened(path: Path) -> Any:
+@contextmanager
+def errors_in_words(path: Path) -> Iterator[None]:
+    """Say of which file it is that cannot be read."""
     try:
-        file = arrow("parquet").ParquetFile(path)
+        yield
     except (OSError, arrow().ArrowException) as error:
-        raise _unreadable(path, error) from error
+        raise TableError(f"{path} cannot be read as Parquet: {error}".rstrip(".") + ".") from error
+
+
+def named_columns(names: list[str]) -> list[str]:
+    """Leave out an index of pandas that has no name; a named one is a column, so that it can play a role."""
+    return [name for name in names if not name.startswith(_UNNAMED_INDEX)]
+
+
+def _opened(path: Path) -> Any:
+    with errors_in_words(path):
+        file = arrow("parquet").ParquetFile(path)
     require_distinct(file.schema_arrow.names, str(path))
     if not file.metadata.num_rows:
         raise TableError(f"{path} has columns but no rows; give one row a person or group.")
@@ -71,17 +80,10 @@ def _opened(path: Path) -> Any:
 
 
 def _next(path: Path, batches: Iterator[Any]) -> Any:
-    try:
+    with errors_in_words(path):
         return next(batches, None)
-    except (OSError, arrow().ArrowException) as error:
-        raise _unreadable(path, error) from error
 
 
 def _pandas_of(rows: Any) -> pd.DataFrame:
-    # A named index of pandas is a column here like any other, so that it can play a role.
     table = rows.to_pandas(date_as_object=False, ignore_metadata=True)
-    return table[[name for name in table.columns if not str(name).startswith(_UNNAMED_INDEX)]]
-
-
-def _unreadable(path: Path, error: Exception) -> TableError:
-    return TableError(f"{path} cannot be read as Parquet: {error}".rstrip(".") + ".")
+    return table[named_columns(list(table.columns))]

@@ -10,6 +10,7 @@ import numpy as np
 from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.answers import Pull, Question
 from disaggregate.sampler.blocks.sums import Bits, Sums
+from disaggregate.sampler.dense.model import weights_at
 from disaggregate.sampler.model import Prior
 
 
@@ -92,7 +93,7 @@ def metric_of(step: np.ndarray, curvature: np.ndarray) -> Metric:
 def weights_of(problem: BlockProblem, position: np.ndarray) -> np.ndarray:
     """Weights of the columns at some positions."""
     with np.errstate(over="ignore"):
-        return position[..., :-1] * np.exp(0.5 * position[..., -1:]) * problem.deviation
+        return weights_at(problem.deviation, position)
 
 
 def question_at(problem: BlockProblem, position: np.ndarray, rungs: np.ndarray) -> Question:

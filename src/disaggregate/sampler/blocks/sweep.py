@@ -10,9 +10,8 @@ from disaggregate.sampler.blocks.answers import Draw, Labels, Pull
 from disaggregate.sampler.blocks.model import BlockProblem, Crowd, Metric, all_rungs, question_at
 from disaggregate.sampler.blocks.sums import Bits, pull_of
 from disaggregate.sampler.dense.model import Tally, moving_rungs
-from disaggregate.sampler.dense.moves import MOST_STEPS, travel, with_prior
+from disaggregate.sampler.dense.moves import MOST_STEPS, draw_from_prior, is_accepted, travel, with_prior
 from disaggregate.sampler.exchange import trade_places
-from disaggregate.sampler.model import LOG_SCALE_BOUND
 
 # Paths of half to all of this length. Mass makes the density nearly round, where a quarter of a turn is enough;
 # where labels are held, which change by a little each time, less than that.
@@ -124,13 +123,9 @@ def move_crowd(
     accepted = np.zeros(len(rows), dtype=bool)
     for place, row in enumerate(rows):
         chain, rung = divmod(int(row), problem.n_rungs)
-        threshold = -rngs[chain].standard_exponential()
-        tallies[chain].moves[rung] += 1.0
-        if math.isfinite(log_ratio[place]):
-            tallies[chain].accepted[rung] += math.exp(min(log_ratio[place], 0.0))
-            accepted[place] = threshold < log_ratio[place]
-            if accepted[place]:
-                crowd.position[chain, rung] = there[place]
+        accepted[place] = is_accepted(log_ratio[place], tallies[chain], rung, rngs[chain])
+        if accepted[place]:
+            crowd.position[chain, rung] = there[place]
     _remember(crowd, rows, accepted, pull)
 
 
@@ -145,10 +140,7 @@ def _remember(crowd: Crowd, rows: np.ndarray, accepted: np.ndarray, pull: Pull) 
 def refresh_priors(problem: BlockProblem, crowd: Crowd, rngs: list[np.random.Generator]) -> None:
     """Draw the replica on the last rung of each chain, which no evidence binds, from the prior."""
     for position, rng in zip(crowd.position[:, -1], rngs, strict=True):
-        precision = rng.standard_gamma(0.5 * problem.prior.mu) / (0.5 * problem.prior.nu)
-        if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
-            position[-1] = -math.log(precision)
-        position[:-1] = rng.standard_normal(len(position) - 1)
+        draw_from_prior(problem.prior, position, rng)
     crowd.pull = None
 
 

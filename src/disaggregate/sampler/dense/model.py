@@ -102,9 +102,9 @@ def moving_rungs(n_rungs: int, sweep: int) -> np.ndarray:
 def fitted_scores(problem: DenseProblem, position: np.ndarray) -> np.ndarray:
     """F at the training rows for each of some positions."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return weights_at(problem, position) @ problem.columns
+        return weights_at(problem.deviation, position) @ problem.columns
 
 
-def weights_at(problem: DenseProblem, position: np.ndarray) -> np.ndarray:
-    """Weights of the columns for each of some positions."""
-    return position[:, :-1] * np.exp(0.5 * position[:, -1:]) * problem.deviation
+def weights_at(deviation: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Weights of the columns, of this prior deviation, for each of some positions."""
+    return position[..., :-1] * np.exp(0.5 * position[..., -1:]) * deviation

@@ -54,13 +54,19 @@ def move_replicas(
     with np.errstate(over="ignore", invalid="ignore"):
         log_ratio = before - energy - 0.5 * np.sum(momentum**2 / mass, axis=1)
     for place, rung in enumerate(moving):
-        threshold = -rng.standard_exponential()
-        tally.moves[rung] += 1.0
-        if math.isfinite(log_ratio[place]):
-            tally.accepted[rung] += math.exp(min(log_ratio[place], 0.0))
-            if threshold < log_ratio[place]:
-                replicas.position[rung] = position[place]
-                replicas.fitted[rung] = fitted[place]
+        if is_accepted(log_ratio[place], tally, rung, rng):
+            replicas.position[rung] = position[place]
+            replicas.fitted[rung] = fitted[place]
+
+
+def is_accepted(log_ratio: float, tally: Tally, rung: int, rng: np.random.Generator) -> bool:
+    """Decide on the end of a path, and count it."""
+    threshold = -rng.standard_exponential()
+    tally.moves[rung] += 1.0
+    if not math.isfinite(log_ratio):
+        return False
+    tally.accepted[rung] += math.exp(min(log_ratio, 0.0))
+    return bool(threshold < log_ratio)
 
 
 def energy_and_force(
@@ -146,12 +152,16 @@ def travel(
 
 def refresh_prior(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: np.random.Generator) -> None:
     """Draw the replica of the last rung, which no evidence binds, from the prior."""
-    position = replicas.position[-1]
+    draw_from_prior(prior, replicas.position[-1], rng)
+    replicas.fitted[-1] = fitted_scores(problem, replicas.position[-1:])[0]
+
+
+def draw_from_prior(prior: Prior, position: np.ndarray, rng: np.random.Generator) -> None:
+    """Draw standard weights and log delta2; the latter stays where it is for a draw beyond its bounds."""
     precision = rng.standard_gamma(0.5 * prior.mu) / (0.5 * prior.nu)
     if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
         position[-1] = -math.log(precision)
     position[:-1] = rng.standard_normal(len(position) - 1)
-    replicas.fitted[-1] = fitted_scores(problem, position[None])[0]
 
 
 def exchange_replicas(
