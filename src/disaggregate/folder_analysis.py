@@ -105,7 +105,7 @@ def folder_blocks(
     """Cut the people of a folder into blocks of whole groups, which know their files and rows."""
     evidence = make_evidence(data)
     rows: list[Rows] = []
-    for place, (first, last) in enumerate(cut.runs_of_groups(evidence.offsets, cut.BLOCK_ROWS)):
+    for place, (first, last) in enumerate(cut.blocks_of_groups(evidence.offsets)):
         own = kept[data.order[evidence.offsets[first] : evidence.offsets[last]]]
         rows.append(
             FolderRows(place, *narrowed(folder, own), encoder, schema, cut.evidence_of_run(evidence, first, last))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -193,6 +196,13 @@ def test_blocks_are_cut_by_the_groups_alone():
     assert cut.runs_of_groups(offsets, 100) == [(0, 1), (1, 3), (3, 4), (4, 6)]
 
 
+def test_there_are_some_hundreds_of_blocks_at_most():
+    """Every one is a task of a cluster's scheduler at every step."""
+    for n_groups, n_blocks in ((100, 1), (10_000, 100), (40_000, 400), (400_000, 400)):
+        offsets = 500 * np.arange(n_groups + 1)
+        assert len(cut.blocks_of_groups(offsets)) == n_blocks
+
+
 def test_unknown_storage_is_refused():
     with pytest.raises(ValueError, match='storage must be "auto" or "float64" or "float32" or "recomputed"'):
         fit(SMALL, storage="disk")
@@ -211,3 +221,32 @@ def test_single_precision_is_nearly_double_precision():
         assert other.dtype == np.float64
         assert_allclose(one, other, atol=1e-5)
         assert not np.array_equal(one, other)
+
+
+COUNT = """
+import numpy as np
+from disaggregate.sampler.compiled import blocks
+from disaggregate.fitting.blocks import prepare_blocks
+from disaggregate.sampler.blocks import cut
+from tests.fitting.test_blocks import LARGE, fit
+
+def compiled():
+    return {name: len(part.signatures) for name, part in vars(blocks).items() if name.startswith("tile_")}
+
+prepare_blocks()
+before = compiled()
+cut.BLOCK_ROWS, cut.IN_ONE_PIECE = 100, 200
+fit(LARGE, n_draws=2, n_burn=0)
+print(before, compiled(), sep="\\n")
+"""
+
+
+def test_a_first_fit_has_compiled_everything_before_it_starts():
+    """So that people are told once what they wait for, and a progress bar never stands still."""
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COUNT], capture_output=True, text=True, check=True
+    )
+    before, after = map(ast.literal_eval, told.stdout.splitlines())
+    assert set(before.values()) == {0, 1}
+    grown = {name for name in after if after[name] != before[name]}
+    assert grown <= {"tile_table"}, "only swaps need more, which are asked for by n_replicas"

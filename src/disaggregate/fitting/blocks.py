@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.basis import Basis
+from disaggregate.basis import Basis, Kernel
 from disaggregate.choice import Comparison, KernelScore, kernel_name, kernel_weights
 from disaggregate.execute import hold
 from disaggregate.execute.held import Held
@@ -16,6 +16,8 @@ from disaggregate.fitting.digits import digest, require_same_digits
 from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
 from disaggregate.fitting.run import Chain
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import Fraction
 from disaggregate.posterior.draws import gather_dense_draws
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.log_evidence import LogEvidence
@@ -28,7 +30,9 @@ from disaggregate.sampler.blocks.data import BlockData, cut_into_blocks
 from disaggregate.sampler.blocks.directions import BlockDirections, block_directions
 from disaggregate.sampler.blocks.model import BlockProblem
 from disaggregate.sampler.blocks.sums import Sums
+from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.model import Prior
+from disaggregate.sampler.prepare import prepare_by
 from disaggregate.sampler.rungs import first_powers
 
 
@@ -56,6 +60,8 @@ class BlockSampling:
         plan: Plan,
         setting: dict[str, Any] | None = None,
     ) -> None:
+        if plan.executor is None:
+            prepare_blocks()
         self._comparison, self._plan = comparison, plan
         self._blocks = comparison.blocks or cut_into_blocks(comparison.X, comparison.data)
         rows = hold(self._blocks.rows, plan.executor, plan.n_jobs)
@@ -182,3 +188,21 @@ def problem_of(
     sums = Sums(rows.then(make_block, recipe), n_columns)
     deviation = np.sqrt(directions.spread)
     return BlockProblem(sums, deviation, prior, seed, len(powers), blocks.has_large_groups, cut.IN_ONE_PIECE)
+
+
+def prepare_blocks() -> None:
+    """Make sure that what blocks need is compiled; see ``sampler.prepare``."""
+    prepare_by("blocks", _run_tiny_chains)
+
+
+def _run_tiny_chains() -> None:
+    """Take two people through everything that is compiled."""
+    data = group_rows(["a", "a"], {"a": Fraction(0.5)})
+    blocks = cut_into_blocks(np.array([[0.0], [1.0]]), data)
+    rows = hold(blocks.rows, None, 1)
+    basis = Basis(Kernel("linear", 1.0, 3.0, 1.0), np.array([[0.0], [1.0]]), True)
+    problem = problem_of(
+        rows, basis, block_directions(rows, basis), blocks, Prior(1.0, 1.0, 3.0, 15.0), np.ones(1), "float64", 0
+    )
+    rngs = [np.random.default_rng(place) for place in range(2)]
+    BlockChains(problem, Schedule(0, 1, 1, "dense"), rngs[0], rngs[1:], blocks.starts, blocks.sizes).advance()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from disaggregate.sampler.model import Prior, make_problem
 
 _PATIENCE = 1.0
 _lock = threading.Lock()
-_ready: set[Moves] = set()
+_ready: set[str] = set()
 
 
 def _forget_the_lock() -> None:
@@ -38,17 +40,30 @@ def prepare(moves: Moves) -> None:
     moves : {"sparse", "dense", "published"}
         The sweep that will be used.
     """
+    prepare_by(moves, partial(_run_tiny_chain, moves))
+
+
+def prepare_by(name: str, run: Callable[[], object]) -> None:
+    """Run something small that needs the same compiled code as a fit, once in the life of a process.
+
+    Parameters
+    ----------
+    name : str
+        What it is, for short.
+    run : callable
+        Runs it.
+    """
     with _lock:
-        if moves in _ready:
+        if name in _ready:
             return
         notice = threading.Timer(_PATIENCE, _tell)
         notice.start()
         try:
-            _run_tiny_chain(moves)
+            run()
         finally:
             notice.cancel()
             notice.join()
-        _ready.add(moves)
+        _ready.add(name)
 
 
 def _tell() -> None:

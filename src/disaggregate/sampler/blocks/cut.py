@@ -13,12 +13,21 @@ Arrays = TypeVar("Arrays", EvidenceArrays, EvidenceLadder)
 # Rows of a block, about. Data of more rows than this are worked on in blocks.
 BLOCK_ROWS = 50_000
 
+# Blocks at most, about: of very large data they are larger, as every block is a task at every step and a cluster's
+# scheduler takes its time for each.
+MOST_BLOCKS = 400
+
 # Labels are summed out of groups up to this size; of larger ones they are part of the state, as blocks of them are
 # then worth the loss.
 IN_ONE_PIECE = 1000
 
 # Rows of a tile, about: with a few hundred columns both products with it find it in the cache.
 TILE_ROWS = 1024
+
+
+def blocks_of_groups(offsets: np.ndarray) -> list[tuple[int, int]]:
+    """Cut groups into blocks; see :func:`runs_of_groups`."""
+    return runs_of_groups(offsets, max(BLOCK_ROWS, int(offsets[-1]) // MOST_BLOCKS))
 
 
 def runs_of_groups(offsets: np.ndarray, n_rows: int) -> list[tuple[int, int]]:

@@ -46,7 +46,7 @@ def is_for_blocks(n_rows: int) -> bool:
 def cut_into_blocks(X: np.ndarray, data: GroupedData) -> BlockData:
     """Cut individuals, sorted by group, into blocks; the features are not copied."""
     evidence = make_evidence(data)
-    runs = cut.runs_of_groups(evidence.offsets, cut.BLOCK_ROWS)
+    runs = cut.blocks_of_groups(evidence.offsets)
     rows: list[Rows] = [
         RowsInMemory(
             place,
