@@ -6,8 +6,10 @@ first. On people that neither has seen: AUC of both, and of the truth. On 50 sub
 many 90 % intervals of their rates hold the true rate. Run
 
     python -m benchmarks.scale_accuracy [--rows 1000000] [--draws 300]
+    python -m benchmarks.scale_accuracy --coverage 20 --rows 100000    # intervals in so many populations
 
-It writes ``benchmarks/results/scale_accuracy.md`` after each step; all of it takes about an hour on two cores.
+It writes ``benchmarks/results/scale_accuracy.md`` after each step, and ``scale_coverage.md`` for the second; each
+takes about half an hour on two cores.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.basis.directions import independent_features
 
 RESULTS = Path(__file__).parent / "results" / "scale_accuracy.md"
+COVERAGE = RESULTS.with_name("scale_coverage.md")
 N_FEATURES, N_CENTERS, SIZE, N_TEST = 5, 200, 50, 50_000
 SCALE = 4.0
 
@@ -96,6 +99,34 @@ def rates_by_draw(
     return total / member.sum(axis=0)
 
 
+def holds_truth(model: GroupStatsClassifier, population: Population) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the 90 % interval of each subgroup's rate holds the true rate, and how wide it is."""
+    rows = subgroup_rows(population.X)
+    truth = np.array([population.probability[own].mean() for own in rows])
+    low, high = np.quantile(rates_by_draw(model, population.X, rows), [0.05, 0.95], axis=0)
+    return (low <= truth) & (truth <= high), high - low
+
+
+def coverage(options: argparse.Namespace) -> None:
+    """Look at the intervals of several populations, whose subgroups are about one verdict each."""
+    shares = []
+    lines = ["# Intervals of subgroup rates", ""]
+    lines += [f"`python -m benchmarks.scale_accuracy --coverage {options.coverage} --rows {options.rows}`", ""]
+    lines += [
+        f"{options.rows:,} people in groups of {SIZE}, {options.chains} chains of {options.draws} draws; 50 "
+    ]
+    lines += ["subgroups each, tenths of five features, whose errors go together.", ""]
+    for seed in range(options.coverage):
+        population = Population(options.rows, seed)
+        model = fitted(population, options.draws, options.chains, supervised=False)
+        shares.append(holds_truth(model, population)[0].mean())
+        print(seed, shares[-1], model.diagnostics_.worst_rhat, flush=True)
+        error = np.std(shares, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else np.nan
+        found = f"{np.mean(shares):.1%} ± {error:.1%} in {len(shares)} populations"
+        text = "\n".join([*lines, f"90 % intervals that hold the truth: {found}.", ""])
+        COVERAGE.write_text(text, encoding="utf-8")
+
+
 def main() -> None:
     """Run, and write after each step."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -104,8 +135,12 @@ def main() -> None:
     parser.add_argument("--chains", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--coverage", type=int, default=0, help="populations to look at the intervals of")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
+    if options.coverage:
+        coverage(options)
+        return
     population = Population(options.rows, options.seed)
     lines = ["# Accuracy at scale", "", f"`python -m benchmarks.scale_accuracy --rows {options.rows}`", ""]
     lines += [f"{options.rows:,} people in groups of {SIZE}, {N_FEATURES} features, {N_CENTERS} kernels, "]
@@ -126,12 +161,9 @@ def main() -> None:
     tell("verdict", model.diagnostics_.verdict)
     from_groups = roc_auc_score(population.y_test, model.predict_proba(population.X_test)[:, 1])
     tell("AUC, learned from groups", f"{from_groups:.4f}")
-    rows = subgroup_rows(population.X)
-    truth = np.array([population.probability[own].mean() for own in rows])
-    low, high = np.quantile(rates_by_draw(model, population.X, rows), [0.05, 0.95], axis=0)
-    inside = (low <= truth) & (truth <= high)
-    tell("90 % intervals of 50 subgroup rates that hold the truth", f"{inside.sum()} of {len(rows)}")
-    tell("median width of these intervals", f"{np.median(high - low):.4f}")
+    inside, width = holds_truth(model, population)
+    tell("90 % intervals of 50 subgroup rates that hold the truth", f"{inside.sum()} of {len(inside)}")
+    tell("median width of these intervals", f"{np.median(width):.4f}")
     began = time.perf_counter()
     ceiling = fitted(population, options.draws, options.chains, supervised=True)
     tell("minutes to learn from labels", f"{(time.perf_counter() - began) / 60:.1f}")

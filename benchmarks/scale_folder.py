@@ -1,6 +1,6 @@
 """What people in Parquet files cost the process that drives a fit, and the Dask workers that read them.
 
-    python -m benchmarks.scale_folder [--rows 1000000 4000000]
+    python -m benchmarks.scale_folder [--rows 500000 2000000]
 
 It writes ``benchmarks/results/scale_folder.md``.
 """
@@ -84,7 +84,7 @@ def folder_report(all_rows: list[int]) -> str:
 def main() -> None:
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000, 4_000_000])
+    parser.add_argument("--rows", type=int, nargs="*", default=[500_000, 2_000_000])
     parser.add_argument("--one", type=int, help="one size in this process, as JSON")
     options = parser.parse_args()
     if options.one:

@@ -97,11 +97,20 @@ def gradient_of(
     labels = _unpacked(block, bits, question)
     in_one_piece = _in_one_piece(block, hold)
     answer = _nothing(question)
+    table = np.empty(block.n_table)
     for tile, columns, fitted in _fitted(block, question):
         gradient = np.empty_like(fitted)
         own = np.ascontiguousarray(labels[:, tile.rows])
         tile_gradient(
-            tile.ladder, question.rungs, own, fitted, in_one_piece, is_exact, gradient, answer.log_likelihood
+            tile.ladder,
+            question.rungs,
+            own,
+            fitted,
+            in_one_piece,
+            is_exact,
+            table,
+            gradient,
+            answer.log_likelihood,
         )
         answer.pull[:] += gradient @ columns
     return answer
@@ -116,18 +125,27 @@ def labels_of(block: Block, bits: np.ndarray | None, question: Question, draw: D
     counts = np.empty((len(labels), block.n_groups), dtype=np.int64)
     in_one_piece = block.recipe.in_one_piece
     answer = _nothing(question)
+    table = np.empty(block.n_table)
     for tile, columns, fitted in _fitted(block, question):
         own = np.ascontiguousarray(labels[:, tile.rows])
         for place, rung in enumerate(question.rungs):
             tile_labels(
-                tile.ladder, rung, own[place], fitted[place], in_one_piece, draw.larger_than, streams[place]
+                tile.ladder, rung, own[place], fitted[place], in_one_piece, draw.larger_than, table, streams[place]
             )
             count_positives(tile.ladder.offsets, tile.ladder.units, own[place], counts[place, tile.groups])
         labels[:, tile.rows] = own
         if draw.with_gradient:
             gradient = np.empty_like(fitted)
             tile_gradient(
-                tile.ladder, question.rungs, own, fitted, in_one_piece, True, gradient, answer.log_likelihood
+                tile.ladder,
+                question.rungs,
+                own,
+                fitted,
+                in_one_piece,
+                True,
+                table,
+                gradient,
+                answer.log_likelihood,
             )
             answer.pull[:] += gradient @ columns
     return Labels(np.packbits(labels, axis=1), counts, answer if draw.with_gradient else None)
@@ -175,14 +193,18 @@ def information_of(block: Block, bits: None, question: Question, hold: bool) -> 
     n_replicas, n_columns = question.weights.shape
     in_one_piece = _in_one_piece(block, hold)
     total = np.zeros((n_replicas, n_columns + 1, n_columns + 1))
+    room = np.empty((block.largest_tile, n_columns + 1))
     for tile, columns, fitted in _fitted(block, question):
         n_rows = fitted.shape[1]
         slope, starts, worth = np.empty(n_rows), np.empty(n_rows, dtype=np.int64), np.empty(n_rows)
+        sloped = room[:n_rows]
         for place, rung in enumerate(question.rungs):
             n = tile_information(tile.ladder, rung, fitted[place], in_one_piece, slope, starts, worth)
-            sloped = np.column_stack([columns, fitted[place]]) * slope[:, None]
+            np.multiply(columns, slope[:, None], out=sloped[:, :-1])
+            np.multiply(fitted[place], slope, out=sloped[:, -1])
             pieces = sloped if n == n_rows else np.add.reduceat(sloped, starts[:n], axis=0)
-            total[place] += (pieces * worth[:n, None]).T @ pieces
+            pieces *= np.sqrt(worth[:n, None])
+            total[place] += pieces.T @ pieces
     return total
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -138,13 +139,38 @@ class Block:
         """Number of groups."""
         return self.tiles[-1].groups.stop
 
+    @cached_property
+    def largest_tile(self) -> int:
+        """Number of rows of the largest tile."""
+        return max(tile.rows.stop - tile.rows.start for tile in self.tiles)
+
+    @cached_property
+    def n_table(self) -> int:
+        """Numbers that the tables of the largest groups take.
+
+        Room for them is made once a question and not for every tile: the allocator of Dask's workers gives such
+        memory back at once, and new memory is dear.
+        """
+        from disaggregate.sampler.compiled.blocks import room_for_tables
+
+        return max(room_for_tables(tile.ladder, self.recipe.in_one_piece) for tile in self.tiles)
+
     def columns(self) -> Iterator[tuple[Tile, np.ndarray]]:
-        """Go through the tiles; yield each with its columns, of shape (n_rows, n_columns), in double precision."""
+        """Go through the tiles; yield each with its columns, of shape (n_rows, n_columns), in double precision.
+
+        They last until the next tile is asked for: columns of single precision are all widened in one place, as
+        memory that is new costs more than the work that is done in it.
+        """
+        if self.recipe.storage == "float32":
+            wide = np.empty((self.largest_tile, self.kept.shape[1]))
         for tile in self.tiles:
             part = self.kept[tile.rows]
             if self.recipe.storage == "recomputed":
                 part = tile_columns(part, self.recipe)
-            yield tile, part.astype(np.float64, copy=False)
+            elif self.recipe.storage == "float32":
+                wide[: len(part)] = part
+                part = wide[: len(part)]
+            yield tile, part
 
 
 def make_block(rows: Rows, recipe: Recipe) -> Block:

@@ -21,8 +21,8 @@ _LEAST_DENSITY = 1e-100
 
 
 @kernel
-def tile_gradient(ladder, rungs, labels, fitted, in_one_piece, is_exact, gradient, log_likelihood):
-    """Fill the gradient of every replica and add up its log likelihood.
+def tile_gradient(ladder, rungs, labels, fitted, in_one_piece, is_exact, table, gradient, log_likelihood):
+    """Fill the gradient of every replica and add up its log likelihood; ``table`` is room to work in.
 
     The gradient of a group of more than ``WHOLE_GROUP`` members takes its count for normal; so does its likelihood
     unless ``is_exact``. Labels are held in groups of more than ``in_one_piece`` members.
@@ -30,14 +30,13 @@ def tile_gradient(ladder, rungs, labels, fitted, in_one_piece, is_exact, gradien
     for place in range(rungs.size):
         evidence = rung_of(ladder, rungs[place])
         log_likelihood[place] += collapsed(
-            evidence, labels[place], fitted[place], in_one_piece, is_exact, gradient[place]
+            evidence, labels[place], fitted[place], in_one_piece, is_exact, table, gradient[place]
         )
 
 
 @part
-def collapsed(evidence, labels, fitted, in_one_piece, is_exact, gradient):
+def collapsed(evidence, labels, fitted, in_one_piece, is_exact, table, gradient):
     width = greater(evidence.piece[1], WHOLE_GROUP) + 1
-    table = np.empty((WHOLE_GROUP + 1) * width)
     scratch = np.empty(2 * WHOLE_GROUP + 2 * width)
     law = np.empty(widest_piece(evidence, in_one_piece))
     longer = np.empty(law.size)
@@ -73,6 +72,15 @@ def collapsed(evidence, labels, fitted, in_one_piece, is_exact, gradient):
     return total
 
 
+def room_for_tables(evidence, in_one_piece):
+    """Return how many numbers the tables of the largest groups take, for gradients and for labels."""
+    width = max(int(evidence.piece[1]), WHOLE_GROUP) + 1
+    sizes = np.diff(evidence.offsets)
+    whole = sizes <= in_one_piece
+    labels = (sizes[whole].max(initial=0) + 1) * np.diff(evidence.starts)[whole].max(initial=1)
+    return max((WHOLE_GROUP + 1) * width, int(labels))
+
+
 @part
 def widest_piece(evidence, in_one_piece):
     """Return how many counts the largest group in one piece has, and as many for its members at least."""
@@ -84,14 +92,13 @@ def widest_piece(evidence, in_one_piece):
 
 
 @kernel
-def tile_labels(ladder, rung, labels, fitted, in_one_piece, larger_than, rng):
+def tile_labels(ladder, rung, labels, fitted, in_one_piece, larger_than, table, rng):
     """Draw the labels of one replica in place, in one piece or, in larger groups, on from the present ones."""
     evidence = rung_of(ladder, rung)
     size = lesser(in_one_piece, largest_group(evidence.offsets))
     drawn = np.empty(size, dtype=np.int64)
     positive = np.empty(size)
     negative = np.empty(size)
-    table = np.empty((size + 1) * widest_piece(evidence, in_one_piece))
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
