@@ -66,6 +66,9 @@ UNITS = {
     "processes": "Dask processes",
 }
 
+# Exponents are fitted from there on.
+EXPONENTS = {"rows": 10_000, "size": WHOLE_GROUP + 1, "centers": 100, "replicas": 1}
+
 # Two to four steps a sweep.
 STEP = 0.7
 
@@ -293,33 +296,30 @@ def report() -> None:
         what = f"{UNITS[row.series]} | {row[row.series]:,}"
         lines.append(f"| {what} | {row.seconds:.4f} | {ratio} | {row.memory:.2f} | {trip} |")
     lines += ["", "Exponents of the time of a sweep:", ""]
-    for series, least in (
-        ("rows", 10_000),
-        ("rows", 100_000),
-        ("size", WHOLE_GROUP + 1),
-        ("centers", 100),
-        ("replicas", 1),
-    ):
-        part = table[(table.series == series) & (table[series] >= least)]
-        if len(part) > 1:
-            slope = np.polyfit(np.log(part[series]), np.log(part.seconds), 1)[0]
-            lines.append(f"- in {UNITS[series]}, from {least:,}: {slope:.2f}")
+    for series, least in EXPONENTS.items():
+        lines.append(f"- in {UNITS[series]}, from {least:,}: {_exponent(table, series):.2f}")
     (RESULTS / "scale.md").write_text(
         "\n".join([*lines, "", "![Time of a sweep](scale.png)", ""]), encoding="utf-8"
     )
     _draw(table)
 
 
+def _exponent(table: Any, series: str) -> float:
+    part = table[(table.series == series) & (table[series] >= EXPONENTS[series])]
+    return float(np.polyfit(np.log(part[series]), np.log(part.seconds), 1)[0])
+
+
 def _draw(table: Any) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 3.2), layout="constrained")
-    axes = figure.subplots(1, 3, sharey=True)
-    for ax, series in zip(axes, ("rows", "size", "centers"), strict=True):
+    figure = Figure(figsize=(12, 3.2), layout="constrained")
+    axes = figure.subplots(1, len(EXPONENTS), sharey=True)
+    for ax, (series, least) in zip(axes, EXPONENTS.items(), strict=True):
         part = table[table.series == series]
         ax.loglog(part[series], part.seconds, "o-", color="C0", label="sweep")
         ax.loglog(part[series], part.unavoidable, "s--", color="C7", label="cannot be avoided")
         ax.set_xlabel(UNITS[series])
+        ax.set_title(f"exponent {_exponent(table, series):.2f} from {least:,}", fontsize="medium")
         ax.grid(alpha=0.3)
     axes[0].set_ylabel("seconds")
     axes[0].legend(frameon=False)
