@@ -126,10 +126,9 @@ def cluster_of(n_processes: int) -> Iterator[Any]:
         return
     from distributed import Client, LocalCluster
 
-    with (
-        LocalCluster(n_processes, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    how = {"n_workers": n_processes, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with LocalCluster(**how) as cluster, Client(cluster) as client:
+        client.wait_for_workers(n_processes)
         yield client
 
 
