@@ -22,7 +22,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 --durations 15
 
 browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report in a real browser
 	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
