@@ -6,7 +6,7 @@ first. On people that neither has seen: AUC of both, and of the truth. On 50 sub
 many 90 % intervals of their rates hold the true rate. Run
 
     python -m benchmarks.scale_accuracy [--rows 1000000] [--draws 300]
-    python -m benchmarks.scale_accuracy --coverage 20 --rows 100000    # intervals in so many populations
+    python -m benchmarks.scale_accuracy --coverage 12 --rows 100000    # intervals in so many populations
 
 It writes ``benchmarks/results/scale_accuracy.md`` after each step, and ``scale_coverage.md`` for the second; each
 takes about half an hour on two cores.

@@ -13,7 +13,7 @@ from disaggregate.analysis import Analysis, weights_in_shares
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.even_choice import even_choice
 from disaggregate.execute import Threads
-from disaggregate.execute.dask import DaskWorkers, is_dask_client
+from disaggregate.execute.dask import executor_of
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.block import Rows
@@ -152,9 +152,7 @@ def predict_folder(
     tasks = [(analysis, file, target / file.relative_to(source), level) for file in files]
     for _, _, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
-    where = (
-        Threads(n_jobs) if executor is None else DaskWorkers(executor) if is_dask_client(executor) else executor
-    )
+    where = Threads(n_jobs) if executor is None else executor_of(executor)
     return sum(where.map(_predict_file, tasks))
 
 

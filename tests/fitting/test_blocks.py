@@ -19,6 +19,7 @@ from disaggregate.groups import group_rows
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.sampler.blocks import chains, cut
 from disaggregate.sampler.blocks.block import Recipe, RowsInMemory, make_block
+from disaggregate.sampler.compiled.blocks import room_for_tables
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence
 from tests.fitting.test_going_on import Killed, killed_after
 
@@ -201,6 +202,19 @@ def test_there_are_some_hundreds_of_blocks_at_most():
     for n_groups, n_blocks in ((100, 1), (10_000, 100), (40_000, 400), (400_000, 400)):
         offsets = 500 * np.arange(n_groups + 1)
         assert len(cut.blocks_of_groups(offsets)) == n_blocks
+
+
+def test_tables_have_room_for_the_largest_group_that_is_in_one_piece():
+    """Compiled code does not look where an array ends."""
+    sizes, weights = [3, 210, 260], [1.0, 2.0]
+    groups = np.repeat(np.arange(3), sizes)
+    even = group_rows(groups.tolist(), dict.fromkeys(range(3), dg.evidence.Fraction(0.5)))
+    assert room_for_tables(make_evidence(even), 1000) == 261 * 261
+    assert room_for_tables(make_evidence(even), 250) == 211 * 211
+    heavy = group_rows(
+        groups.tolist(), dict.fromkeys(range(3), dg.evidence.Fraction(0.5)), np.resize(weights, len(groups))
+    )
+    assert room_for_tables(make_evidence(heavy), 1000) == 261 * (390 + 1)
 
 
 def test_unknown_storage_is_refused():

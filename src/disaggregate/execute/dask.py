@@ -79,8 +79,8 @@ def _results(client: Any, futures: list[Any]) -> list[Any]:
         return client.gather(futures)
     except CancelledError as error:
         raise ConnectionError(
-            "the connection to the Dask scheduler was lost, and the fit with it. If it had checkpoint=, fit again "
-            "with resume=True, on another cluster or without executor=, and it goes on to the same draws."
+            "the connection to the Dask scheduler was lost, and its work too. After a fit with checkpoint=, fit "
+            "again with resume=True, on another cluster or without executor=, and it goes on to the same draws."
         ) from error
     except BaseException:
         client.cancel(futures)
@@ -89,6 +89,11 @@ def _results(client: Any, futures: list[Any]) -> list[Any]:
 
 def _itself(part: Item) -> Item:
     return part
+
+
+def executor_of(candidate: Any) -> Any:
+    """Return an executor of a Dask client; any other executor is one already."""
+    return DaskWorkers(candidate) if is_dask_client(candidate) else candidate
 
 
 def is_dask_client(candidate: Any) -> bool:

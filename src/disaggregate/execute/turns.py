@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
-from disaggregate.execute.dask import DaskWorkers, is_dask_client
+from disaggregate.execute.dask import executor_of
 from disaggregate.execute.monitor import Monitor
 from disaggregate.execute.one_blas_thread import one_blas_thread
 from disaggregate.execute.protocol import Executor
@@ -71,8 +71,7 @@ def run_in_turns(
         Told after every turn.
     """
     if executor is not None:
-        executor = DaskWorkers(executor) if is_dask_client(executor) else executor
-        for runner, snapshot in zip(runners, executor.map(run_to_end, runners), strict=True):
+        for runner, snapshot in zip(runners, executor_of(executor).map(run_to_end, runners), strict=True):
             runner.restore(snapshot)
         return True
     total = sum(runner.n_sweeps - runner.n_done for runner in runners)
