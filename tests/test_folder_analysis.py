@@ -146,6 +146,18 @@ def test_a_folder_with_context_has_the_draws_of_one_table(tables, tmp_path):
     assert_allclose(found.label_proba_, expected.label_proba_, atol=1e-4)
 
 
+def test_a_folder_with_context_is_judged_like_one_table(tables, tmp_path):
+    """Diagnostics look at people by their numbers, who must come with the context of their own group."""
+    people, results = tables
+    folder = write(people, tmp_path / "people", 3)
+    settings = SETTINGS | {"kernel": "linear", "context": True}
+    found, expected = (
+        fit_tables(source, results, group="district", share="share", settings=settings).classifier.diagnostics_
+        for source in (folder, people)
+    )
+    assert_allclose(found.reports.surprise, expected.reports.surprise, rtol=1e-3)
+
+
 @pytest.mark.parametrize("by_path", [False, True])
 def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, tmp_path, monkeypatch):
     """However the files are cut, and whether the group is a column or the name of a folder."""
