@@ -318,6 +318,9 @@ def _draw(table: Any) -> None:
         ax.loglog(part[series], part.seconds, "o-", color="C0", label="sweep")
         ax.loglog(part[series], part.unavoidable, "s--", color="C7", label="cannot be avoided")
         ax.set_xlabel(UNITS[series])
+        if max(SERIES[series]) < 100 * min(SERIES[series]):  # too short for powers of ten
+            ax.set_xticks(SERIES[series], [f"{value:,}" for value in SERIES[series]], minor=False)
+            ax.set_xticks([], minor=True)
         ax.set_title(f"exponent {_exponent(table, series):.2f} from {least:,}", fontsize="medium")
         ax.grid(alpha=0.3)
     axes[0].set_ylabel("seconds")
