@@ -96,7 +96,9 @@ def run_split(name: str, split: Split) -> dict[str, object]:
 
 def _kernels(model: GroupStatsClassifier) -> str:
     return " + ".join(
-        f"{score.weight:.2f} {score.kernel}" + (f" {score.gamma:.3g}" if score.kernel == "rbf" else "")
+        f"{score.weight:.2f} {score.kernel}"
+        + (f" {score.gamma:.3g}" if score.kernel == "rbf" else "")
+        + (f" emphasis {score.emphasis:.3g}" if score.emphasis != 1.0 else "")
         for score in model.diagnostics_.kernels
         if score.weight > 0.0
     )

@@ -171,12 +171,10 @@ def dense_scores(
     rng: np.random.Generator, X: np.ndarray, kernel: str, groups: np.ndarray | None = None
 ) -> np.ndarray:
     """Draw f from the Gaussian process, with the context of groups if given; and its kernel for "auto"."""
-    chosen = resolve_kernel(kernel, GAMMA, 3, 1.0, X) if kernel != "auto" else None
-    if chosen is None:
-        candidates = candidate_kernels("auto", "auto", 3, 1.0, X)
-        odds = np.array([candidate.odds for candidate in candidates], dtype=float)
-        chosen = candidates[rng.choice(len(odds), p=odds / odds.sum())].kernel
-    basis, rows = Basis(chosen, X, True, groups is not None), X
+    candidates = candidate_kernels(kernel, "auto" if kernel == "auto" else GAMMA, 3, 1.0, "auto", X)
+    odds = np.array([candidate.odds for candidate in candidates], dtype=float)
+    chosen = candidates[rng.choice(len(odds), p=odds / odds.sum())] if len(odds) > 1 else candidates[0]
+    basis, rows = Basis(chosen.kernel, X, True, groups is not None, chosen.emphasis), X
     if groups is not None:
         known = group_rows(groups.tolist(), dict.fromkeys(groups.tolist(), evidence.Unknown()))
         rows = context_of(X, known).beside(X, groups.tolist())

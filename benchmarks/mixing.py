@@ -27,7 +27,7 @@ from disaggregate.datasets import make_districts, make_hidden_cluster, make_popu
 from disaggregate.sampler.prepare import prepare
 
 RESULTS = Path(__file__).parent / "results" / "mixing.md"
-MODEL = {"kernel": "rbf", "gamma": 0.5, "intercept": False, "random_state": 0, "n_chains": 4}
+MODEL = {"kernel": "rbf", "gamma": 0.5, "emphasis": 1.0, "intercept": False, "random_state": 0, "n_chains": 4}
 RUNS = {
     # Shorter runs of the published moves overrate them: their chains then seem to move because they disagree.
     "published": {"weights": "sparse", "latent": "metropolis", "n_burn": 40000, "n_draws": 4000, "thin": 80},

@@ -217,6 +217,7 @@ def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
     model = GroupStatsClassifier(
         kernel="rbf",
         gamma="scale",
+        emphasis=1.0,
         centers=200,
         n_chains=1,
         n_burn=n_sweeps - n_draws,

@@ -71,8 +71,8 @@ class Population:
 
 def fitted(population: Population, n_draws: int, n_chains: int, *, supervised: bool) -> GroupStatsClassifier:
     model = GroupStatsClassifier(
-        kernel="rbf", gamma="scale", centers=population.centers, n_chains=n_chains, n_draws=n_draws, n_burn=100,
-        confidence=np.inf, random_state=1, progress=True,
+        kernel="rbf", gamma="scale", emphasis=1.0, centers=population.centers,
+        n_chains=n_chains, n_draws=n_draws, n_burn=100, confidence=np.inf, random_state=1, progress=True,
     )  # fmt: skip
     if supervised:
         return model.fit(population.X, population.y)

@@ -93,6 +93,11 @@ def move_replicas(problem, prior, paths, replicas, tally, rng):
 
 
 @numba.njit
+def jump_in_scale(problem, prior, replicas, rng):
+    _dense.jump_in_scale(problem, prior, replicas, rng)
+
+
+@numba.njit
 def refresh_prior(problem, prior, replicas, rng):
     _dense.refresh_prior(problem, prior, replicas, rng)
 
@@ -125,6 +130,7 @@ def dense_sweep(
 
 dense = SimpleNamespace(
     move_replicas=move_replicas,
+    jump_in_scale=jump_in_scale,
     refresh_prior=refresh_prior,
     draw_signs=draw_signs,
     exchange_replicas=exchange_replicas,

@@ -139,7 +139,7 @@ def test_a_folder_with_context_has_the_draws_of_one_table(tables, tmp_path):
     folder = write(people, tmp_path / "people", 3)
     how = {"group": "district", "share": "share", "settings": SETTINGS | {"kernel": "linear"}}
     found, expected = (fit_tables(source, results, **how).classifier for source in (folder, people))
-    assert [score.context for score in found.diagnostics_.kernels] == [False, True]
+    assert [score.context for score in found.diagnostics_.kernels] == [False, False, True, True]
     for one, other in zip(found.diagnostics_.kernels, expected.diagnostics_.kernels, strict=True):
         assert one.log_evidence.value == pytest.approx(other.log_evidence.value, abs=1e-6)
     assert_allclose(found.posterior_.delta2, expected.posterior_.delta2, rtol=1e-4)

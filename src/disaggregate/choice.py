@@ -44,6 +44,8 @@ class KernelScore:
         Its share of the draws: its probability after that, or 0 where it is negligible.
     context : bool
         Whether the average features of a person's group count besides.
+    emphasis : float
+        How much the main directions in which individuals differ are favoured.
     """
 
     kernel: str
@@ -52,11 +54,13 @@ class KernelScore:
     prior: float
     weight: float
     context: bool = False
+    emphasis: float = 1.0
 
     def __str__(self) -> str:
         width = "" if self.kernel == "linear" else f" gamma {self.gamma:.3g}"
         besides = " with context" if self.context else ""
-        return f"{self.kernel}{width}{besides} {self.log_evidence}, weight {self.weight:.2f}"
+        name = f"{self.kernel}{width} emphasis {self.emphasis:.3g}{besides}"
+        return f"{name} {self.log_evidence}, weight {self.weight:.2f}"
 
 
 @dataclass(frozen=True)
@@ -151,8 +155,8 @@ def weigh_kernels(bases: list[Basis], comparison: Comparison) -> tuple[list[Kern
     prior = comparison.odds / comparison.odds.sum()
     weights = kernel_weights(np.array([one.value for one in evidence]), prior)
     scores = [
-        KernelScore(kernel_name(basis), basis.kernel.gamma, found, float(before), float(after), basis.context)
-        for basis, found, before, after in zip(bases, evidence, prior, weights, strict=True)
+        kernel_score(basis, found, before, after)
+        for basis, found, before, after in zip(bases, evidence, prior.tolist(), weights.tolist(), strict=True)
     ]
     return scores, pilots
 
@@ -206,7 +210,13 @@ def kernel_weights(log_evidence: np.ndarray, prior: np.ndarray) -> np.ndarray:
     return weights / weights.sum()
 
 
-def kernel_name(basis: Basis) -> str:
+def kernel_score(basis: Basis, found: LogEvidence, before: float, after: float) -> KernelScore:
+    """Put together what was found of a kernel: its evidence, and its probability before and after."""
+    gamma, emphasis = basis.kernel.gamma, basis.emphasis
+    return KernelScore(_kernel_name(basis), gamma, found, before, after, basis.context, emphasis)
+
+
+def _kernel_name(basis: Basis) -> str:
     """Name of a kernel, or of the function that it is."""
     name = basis.kernel.name
     return name if isinstance(name, str) else getattr(name, "__name__", repr(name))

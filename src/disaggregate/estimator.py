@@ -68,6 +68,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Degree of the polynomial kernel.
     coef0 : float, default=1
         Constant of the polynomial and the sigmoid kernel.
+    emphasis : float or "auto", default="auto"
+        How much the prior of dense weights favours the main directions in which individuals differ, over those in
+        which they differ little: the power to which it takes the kernel's variance along each. 1 is the Gaussian
+        process with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
     centers : "all", int or array, default="all"
         Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
     intercept : bool, default=True
@@ -148,6 +152,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         gamma: float | Literal["scale", "auto"] = "auto",
         degree: float = 3,
         coef0: float = 1.0,
+        emphasis: float | Literal["auto"] = "auto",
         centers: Any = "all",
         intercept: bool = True,
         context: bool | Literal["auto"] = False,
@@ -173,6 +178,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.emphasis = emphasis
         self.centers = centers
         self.intercept = intercept
         self.context = context
@@ -552,10 +558,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self, features: np.ndarray, streams: Streams, has_context: bool
     ) -> tuple[list[Basis], np.ndarray]:
         centers = choose_centers(features, self.centers, streams.for_centers())
-        candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, features)
+        emphasis = self.emphasis if self.weights == "dense" else 1.0
+        candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, emphasis, features)
         contexts = [False] if not has_context else [False, True] if self.context == "auto" else [True]
         bases = [
-            Basis(candidate.kernel, centers, bool(self.intercept), context)
+            Basis(candidate.kernel, centers, bool(self.intercept), context, candidate.emphasis)
             for context in contexts
             for candidate in candidates
         ]

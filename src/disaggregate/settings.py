@@ -70,6 +70,9 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     context = settings["context"]
     sound = isinstance(context, (bool, np.bool_)) or _is_one_of(context, "auto")
     _require(sound, "context", 'True, False or "auto"', context)
+    emphasis = settings["emphasis"]
+    sound = _is_positive(emphasis) or _is_one_of(emphasis, "auto")
+    _require(sound, "emphasis", 'a positive, finite number, or "auto"', emphasis)
     latent, weights, n_replicas = settings["latent"], settings["weights"], settings["n_replicas"]
     _require(_is_one_of(latent, "exact", "metropolis"), "latent", '"exact" or "metropolis"', latent)
     _require(_is_one_of(weights, "sparse", "dense"), "weights", '"sparse" or "dense"', weights)

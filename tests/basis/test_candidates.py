@@ -7,8 +7,8 @@ X = np.random.default_rng(0).normal(size=(20, 4))
 SCALE = 1.0 / (4 * X.var())
 
 
-def candidates(kernel, gamma):
-    return [(k.name, k.gamma) for k, _ in candidate_kernels(kernel, gamma, 3, 1.0, X)]
+def candidates(kernel, gamma, emphasis=1.0):
+    return [(one.kernel.name, one.kernel.gamma) for one in candidate_kernels(kernel, gamma, 3, 1.0, emphasis, X)]
 
 
 def test_both_open():
@@ -18,9 +18,21 @@ def test_both_open():
 
 
 def test_straight_and_curved_are_about_as_probable():
-    line, *curves = (odds for _, odds in candidate_kernels("auto", "auto", 3, 1.0, X))
-    assert line / (line + sum(curves)) == pytest.approx(6.0 / 13.0)
-    assert curves == sorted(curves, reverse=True)
+    for emphasis, n_straight in ((1.0, 1), ("auto", 2)):
+        odds = [one.odds for one in candidate_kernels("auto", "auto", 3, 1.0, emphasis, X)]
+        straight, curved = odds[:n_straight], odds[n_straight:]
+        assert sum(straight) / sum(odds) == pytest.approx(6.0 / 13.0)
+        assert len(curved) == 3
+        assert curved == sorted(curved, reverse=True)
+
+
+def test_emphasis_is_open_for_straight_borders():
+    found = [(one.kernel.name, one.emphasis) for one in candidate_kernels("auto", "scale", 3, 1.0, "auto", X)]
+    assert found == [("linear", 1.0), ("linear", 2.0), ("rbf", 2.0)]
+
+
+def test_an_emphasis_that_is_given_holds_for_all():
+    assert {one.emphasis for one in candidate_kernels("auto", "auto", 3, 1.0, 1.5, X)} == {1.5}
 
 
 def test_only_the_kernel_open():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
@@ -86,3 +88,48 @@ def test_a_rough_process_keeps_its_smoothest_directions(rng, monkeypatch) -> Non
     directions = principal_directions(basis, basis.columns(X))
     largest = np.linalg.eigvalsh(rbf_kernel(X, gamma=0.4) + 1.0)[::-1][:5]
     np.testing.assert_allclose(directions.spread, largest, rtol=1e-6)
+
+
+def emphasised(gram: np.ndarray, emphasis: float, intercept: bool) -> np.ndarray:
+    """Raise the spectrum of a kernel matrix to a power, by another way than the library."""
+    if intercept:
+        middle = np.eye(len(gram)) - 1.0 / len(gram)
+        gram = middle @ gram @ middle
+    value, vector = np.linalg.eigh(gram)
+    power = vector * np.maximum(value, 0.0) ** emphasis @ vector.T
+    return power / np.diag(power).mean() + float(intercept)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("emphasis", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize(
+    ("kernel", "function"), [("rbf", lambda X: rbf_kernel(X, gamma=0.4)), ("linear", linear_kernel)]
+)
+def test_emphasis_is_a_power_of_the_spectrum(kernel: str, function, emphasis: float, intercept: bool, rng) -> None:
+    X = rng.standard_normal((40, 3)) * [3.0, 1.0, 0.3] + 1.0
+    basis = replace(make_basis(X, X, kernel, intercept), emphasis=emphasis)
+    directions = principal_directions(basis, basis.columns(X))
+    covariance = directions.columns.T * directions.spread @ directions.columns
+    np.testing.assert_allclose(covariance, emphasised(function(X), emphasis, intercept), atol=0.05)
+
+
+def test_emphasis_leaves_the_constant_to_the_intercept(rng) -> None:
+    X = rng.standard_normal((40, 3)) + 5.0
+    basis = replace(make_basis(X, X, "linear", True), emphasis=2.0)
+    directions = principal_directions(basis, basis.columns(X))
+    covariance = directions.columns.T * directions.spread @ directions.columns
+    assert covariance.mean() == pytest.approx(1.0, abs=1e-3)  # variance of the mean of f
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_emphasis_holds_away_from_the_centers(intercept: bool, rng) -> None:
+    X = rng.standard_normal((30, 2))
+    basis = replace(make_basis(X, X[:12], "rbf", intercept), emphasis=2.0)
+    psi = basis.columns(X)
+    directions = principal_directions(basis, psi)
+    covariance = directions.columns.T * directions.spread @ directions.columns
+    np.testing.assert_allclose(
+        covariance[:12, :12], emphasised(rbf_kernel(X[:12], gamma=0.4), 2.0, intercept), atol=0.05
+    )
+    weights = rng.standard_normal((5, len(directions.spread)))
+    np.testing.assert_allclose(weights @ directions.to_kernels @ psi, weights @ directions.columns, atol=1e-5)

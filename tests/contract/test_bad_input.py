@@ -75,6 +75,7 @@ BAD_SETTINGS = {
     "gamma": (-1.0, "gamma must be"),
     "degree": ("3", "degree must be"),
     "coef0": (np.nan, "coef0 must be"),
+    "emphasis": (0.0, "emphasis must be"),
     "centers": ("some", "centers must be"),
     "intercept": ("yes", "intercept must be"),
     "context": ("yes", "context must be"),

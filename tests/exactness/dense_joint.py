@@ -99,6 +99,7 @@ def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
         told = reported_counts(problem, rung)
         expected = np.add.reduceat(problem.ladder.units * ndtr(fitted), starts)
         values += [*position, *position**2, *np.tanh(fitted[:3]), position[-1] * position[0] ** 2]
+        values += [*position[-1] * np.tanh(fitted[:3]) ** 2]
         values += [*counts, *counts * expected, *(counts - expected) ** 2]
         values += [*told * expected, *told * position[-1]]
     return np.array(values)

@@ -68,7 +68,14 @@ def fit(
 ) -> GroupStatsClassifier:
     sizes = [n for _, n in case]
     model = GroupStatsClassifier(
-        kernel="linear", mu=MU, nu=NU, n_chains=N_CHAINS, n_replicas=n_replicas, n_burn=100, random_state=seed
+        kernel="linear",
+        emphasis=1.0,
+        mu=MU,
+        nu=NU,
+        n_chains=N_CHAINS,
+        n_replicas=n_replicas,
+        n_burn=100,
+        random_state=seed,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

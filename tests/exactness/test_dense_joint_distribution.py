@@ -27,6 +27,11 @@ def weights(at: Moment) -> None:
     labels(at)
 
 
+def jumps(at: Moment) -> None:
+    dense.jump_in_scale(at.problem, PRIOR, at.replicas, at.rng)
+    labels(at)
+
+
 def swaps(at: Moment) -> None:
     dense.exchange_replicas(at.problem.ladder, at.replicas, at.tally, at.stones, at.rng)
     labels(at)
@@ -37,7 +42,13 @@ def sweep(at: Moment) -> None:
     labels(at)
 
 
-MOVES: dict[str, Move] = {"labels": labels, "Hamiltonian path": weights, "swaps": swaps, "sweep": sweep}
+MOVES: dict[str, Move] = {
+    "labels": labels,
+    "Hamiltonian path": weights,
+    "jumps": jumps,
+    "swaps": swaps,
+    "sweep": sweep,
+}
 
 
 @pytest.mark.parametrize("name", MOVES)
@@ -78,6 +89,24 @@ def without_reports(problem: DenseProblem) -> DenseProblem:
 def test_paths_that_ignore_the_reports_are_caught(rng: np.random.Generator) -> None:
     def move(at: Moment) -> None:
         dense.move_replicas(without_reports(at.problem), PRIOR, at.paths, at.replicas, at.tally, at.rng)
+        labels(at)
+
+    assert np.abs(z_scores(move, rng)).max() > FAILS
+
+
+def test_jumps_that_leave_f_behind_are_caught(rng: np.random.Generator) -> None:
+    def move(at: Moment) -> None:
+        kept = at.replicas.fitted.copy()
+        dense.jump_in_scale(at.problem, PRIOR, at.replicas, at.rng)
+        at.replicas.fitted[:] = kept
+        labels(at)
+
+    assert np.abs(z_scores(move, rng, n_repeats=4)).max() > FAILS
+
+
+def test_jumps_that_count_delta2_instead_of_its_logarithm_are_caught(rng: np.random.Generator) -> None:
+    def move(at: Moment) -> None:
+        dense.jump_in_scale(at.problem, PRIOR._replace(mu=PRIOR.mu + 2.0), at.replicas, at.rng)
         labels(at)
 
     assert np.abs(z_scores(move, rng)).max() > FAILS

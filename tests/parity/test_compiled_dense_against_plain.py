@@ -8,7 +8,13 @@ import pytest
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, empty_tally
-from disaggregate.sampler.dense.moves import draw_signs, exchange_replicas, move_replicas, refresh_prior
+from disaggregate.sampler.dense.moves import (
+    draw_signs,
+    exchange_replicas,
+    jump_in_scale,
+    move_replicas,
+    refresh_prior,
+)
 from disaggregate.sampler.dense.starts import start_at
 from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence, make_ladder
@@ -54,6 +60,10 @@ def test_every_move(name: str, n_rungs: int, rng: np.random.Generator) -> None:
         "path": (
             lambda s, tally, _, r: move_replicas(problem, PRIOR, paths, s, tally, r),
             lambda s, tally, _, r: dense.move_replicas(problem, PRIOR, paths, s, tally, r),
+        ),
+        "jump": (
+            lambda s, _, __, r: jump_in_scale(problem, PRIOR, s, r),
+            lambda s, _, __, r: dense.jump_in_scale(problem, PRIOR, s, r),
         ),
         "prior": (
             lambda s, _, __, r: refresh_prior(problem, PRIOR, s, r),

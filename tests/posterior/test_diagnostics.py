@@ -154,8 +154,9 @@ def test_swaps_and_gain_do_not_decide_convergence(seed):
 def test_evidence_and_kernels_are_printed(seed):
     kernels = [
         KernelScore("linear", 0.1, LogEvidence(-3.0, 0.2), 0.6, 0.0),
-        KernelScore("rbf", 0.25, LogEvidence(1.0, 0.3), 0.4, 1.0),
+        KernelScore("rbf", 0.25, LogEvidence(1.0, 0.3), 0.4, 1.0, emphasis=2.0),
     ]
     printed = str(diagnose(chains(seed), X, ladder(), kernels))
     assert "log evidence -15.00 ± 0.10; of a constant -20.00" in printed
-    assert "kernels compared: linear -3.00 ± 0.20, weight 0.00; rbf gamma 0.25 1.00 ± 0.30, weight 1.00" in printed
+    assert "kernels compared: linear emphasis 1 -3.00 ± 0.20, weight 0.00; " in printed
+    assert "; rbf gamma 0.25 emphasis 2 1.00 ± 0.30, weight 1.00" in printed

@@ -9,21 +9,28 @@ import numpy as np
 
 from disaggregate.basis.kernels import Kernel, resolve_kernel
 
-# Before any report is seen, a straight border is about as probable as a curved one. A linear kernel counts as
+# Before any report is seen, a straight border is about as probable as a curved one. The linear kernels count as
 # much as two wide ones, and one so narrow that it may tell individuals apart one by one counts a third of those.
 _LINEAR = 6.0
 _BY_WIDTH = {0.25: 3.0, 1.0: 3.0, 4.0: 1.0}  # by factor of gamma: twice as wide, the usual, half as wide
 
+# Classes tend to follow the main directions in which individuals differ. A straight border is as likely not to.
+_EMPHASIS = 2.0
+_EMPHASES_OF_LINEAR = (1.0, 2.0)
+
 
 class Candidate(NamedTuple):
-    """A kernel, and its prior odds in any unit."""
+    """A kernel, its emphasis (see :class:`disaggregate.basis.Basis`), and its prior odds in any unit."""
 
     kernel: Kernel
+    emphasis: float
     odds: float
 
 
-def candidate_kernels(kernel: Any, gamma: Any, degree: float, coef0: float, X: np.ndarray) -> list[Candidate]:
-    """List the kernels to average over, from simple to flexible: one, unless ``kernel`` or ``gamma`` is "auto".
+def candidate_kernels(
+    kernel: Any, gamma: Any, degree: float, coef0: float, emphasis: float | str, X: np.ndarray
+) -> list[Candidate]:
+    """List the kernels to average over, from simple to flexible: one, unless something is "auto".
 
     Parameters
     ----------
@@ -33,6 +40,8 @@ def candidate_kernels(kernel: Any, gamma: Any, degree: float, coef0: float, X: n
         "auto" stands for several widths around "scale".
     degree, coef0 : float
         Other parameters of the kernels.
+    emphasis : float or str
+        "auto" stands for 1 and 2 with the linear kernel, and for 2 with others.
     X : ndarray of shape (n_rows, n_features)
         Training individuals, from which "scale" is found.
     """
@@ -41,15 +50,20 @@ def candidate_kernels(kernel: Any, gamma: Any, degree: float, coef0: float, X: n
     candidates = []
     for name in names:
         settled = resolve_kernel(name, "scale" if is_open else gamma, degree, coef0, X)
-        if is_open and _has_width(name):
-            widths = [
-                Candidate(replace(settled, gamma=factor * settled.gamma), odds)
-                for factor, odds in _BY_WIDTH.items()
-            ]
-            candidates += widths
-        else:
-            candidates.append(Candidate(settled, _LINEAR))
+        emphases = _emphases(name, emphasis)
+        widths = _BY_WIDTH if is_open and _has_width(name) else {1.0: _LINEAR}
+        candidates += [
+            Candidate(replace(settled, gamma=factor * settled.gamma), value, odds / len(emphases))
+            for factor, odds in widths.items()
+            for value in emphases
+        ]
     return candidates
+
+
+def _emphases(name: Any, emphasis: float | str) -> tuple[float, ...]:
+    if not isinstance(emphasis, str):
+        return (float(emphasis),)
+    return _EMPHASES_OF_LINEAR if name == "linear" else (_EMPHASIS,)
 
 
 def _has_width(name: Any) -> bool:

@@ -27,12 +27,16 @@ class Basis:
     context : bool
         Whether the average features of a person's group have columns too, after the constant; see
         :class:`disaggregate.groups.context.Context`.
+    emphasis : float
+        How much the prior of dense weights favours the main directions in which individuals differ: the power to
+        which it takes the kernel's variance along each. One is the Gaussian process with this kernel.
     """
 
     kernel: Kernel
     centers: np.ndarray
     intercept: bool
     context: bool = False
+    emphasis: float = 1.0
 
     @property
     def n_columns(self) -> int:

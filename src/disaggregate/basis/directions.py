@@ -53,56 +53,77 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
         Their columns at the training rows, unscaled.
     """
     half = independent_features(basis)
-    features = features_at(basis, half, psi)
-    spread, rotation, to_kernels = leading_directions(basis, half, features @ features.T)
+    features = half.T @ psi
+    spread, rotation, to_kernels = leading_directions(half, features @ features.T)
     return Directions(np.ascontiguousarray(rotation.T @ features), spread, to_kernels)
 
 
 def independent_features(basis: Basis) -> np.ndarray:
-    """Find what turns kernels into features of unit prior variance, shape (n_centers, n_features)."""
-    between = replace(basis, context=False).columns(basis.centers)[int(basis.intercept) :]
-    between = 0.5 * (between + between.T)
-    mean_variance = np.abs(np.diag(between)).mean()
-    is_there = mean_variance > VANISHING  # else there is nothing to scale up but rounding errors
-    scale = mean_variance if is_there else 1.0
-    value, vector = np.linalg.eigh(between / scale if is_there else np.zeros_like(between))
-    kept = value > _NUMERICAL_ZERO * value.max(initial=0.0)
-    return vector[:, kept] / np.sqrt(value[kept]) / scale
+    """Find what turns columns into features of unit prior variance, shape (n_columns, n_features).
 
-
-def features_at(basis: Basis, half: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """Features at the rows of some columns, those that are no kernels first, shape (n_features, n_rows)."""
-    n_fixed = basis.n_fixed
-    return np.vstack([psi[:n_fixed], half.T @ psi[n_fixed:]])
-
-
-def leading_directions(
-    basis: Basis, half: np.ndarray, gram: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the directions that matter from the products of the features over all rows.
+    Columns that are no kernels are features as they are, and come first; the kernels are turned into principal
+    directions of the kernel between centres.
 
     Parameters
     ----------
     basis : Basis
         Kernels and centres.
-    half : ndarray of shape (n_centers, n_features)
+    """
+    between = replace(basis, context=False).columns(basis.centers)[int(basis.intercept) :]
+    between = 0.5 * (between + between.T)
+    constant = np.zeros(len(between))
+    if basis.intercept and basis.emphasis != 1.0:
+        # What all kernels have in common would be emphasised above all; it is left to the intercept.
+        constant = between.mean(axis=0)
+    kernels = _features_of_kernels(between, constant, basis.emphasis)
+    n_fixed = basis.n_fixed
+    half = np.zeros((basis.n_columns, n_fixed + kernels.shape[1]))
+    half[:n_fixed, :n_fixed] = np.eye(n_fixed)
+    half[n_fixed:, n_fixed:] = kernels
+    if basis.intercept:
+        half[0, n_fixed:] = -constant @ kernels
+    return half
+
+
+def _features_of_kernels(between: np.ndarray, constant: np.ndarray, emphasis: float) -> np.ndarray:
+    """Weights of the kernels that make features of unit prior variance, shape (n_centers, n_features).
+
+    Of the variance that the kernel has along a principal direction, relative to the others, the prior takes the
+    power ``emphasis``; the mean variance at the centres is one.
+    """
+    mean_variance = np.abs(np.diag(between)).mean()
+    if mean_variance <= VANISHING:  # there is nothing to scale up but rounding errors
+        return np.zeros((len(between), 0))
+    centred = between - constant - constant[:, None] + constant.mean()
+    value, vector = np.linalg.eigh(centred / mean_variance)
+    kept = value > _NUMERICAL_ZERO * max(1.0, value.max())
+    value, vector = value[kept], vector[:, kept]
+    variance = value**emphasis
+    mean = variance.sum() / len(between)
+    return vector * (np.sqrt(variance) / value) / (np.sqrt(mean) * mean_variance)
+
+
+def leading_directions(half: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find the directions that matter from the products of the features over all rows.
+
+    Parameters
+    ----------
+    half : ndarray of shape (n_columns, n_features)
         As :func:`independent_features` finds it.
     gram : ndarray of shape (n_features, n_features)
-        Products of the features, those that are no kernels included.
+        Products of the features.
 
     Returns
     -------
     spread, rotation, to_kernels : ndarray
         The first and the last as in :class:`Directions`; the second turns features into directions.
     """
-    n_fixed = basis.n_fixed
     spread, left = np.linalg.eigh(gram)
     spread, left = spread[::-1], left[:, ::-1]
     needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
     n_kept = min(needed, _MOST, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
     rotation = left[:, :n_kept] / np.sqrt(spread[:n_kept])
-    to_kernels = np.hstack([rotation[:n_fixed].T, rotation[n_fixed:].T @ half.T])
-    return spread[:n_kept], rotation, to_kernels
+    return spread[:n_kept], rotation, rotation.T @ half.T
 
 
 def _variance_after(spread: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from disaggregate.basis import Basis, Kernel
-from disaggregate.choice import Comparison, KernelScore, kernel_name, kernel_weights
+from disaggregate.choice import Comparison, KernelScore, kernel_score, kernel_weights
 from disaggregate.execute import hold
 from disaggregate.execute.held import Held
 from disaggregate.fitting.digits import digest, require_same_digits
@@ -154,19 +154,11 @@ def compare(
         start = np.zeros((1, len(directions.spread) + 1))
         start[0, -1] = np.log(comparison.prior.nu / comparison.prior.mu)
         values.append(float(climb(problem, start, np.zeros(1, dtype=np.int64)).log_evidence[0]))
-    odds = comparison.odds / comparison.odds.sum()
+    prior = comparison.odds / comparison.odds.sum()
+    weights = kernel_weights(np.array(values), prior)
     return [
-        KernelScore(
-            kernel_name(basis),
-            basis.kernel.gamma,
-            LogEvidence(value + blocks.peak, 0.0),
-            float(before),
-            float(after),
-            basis.context,
-        )
-        for basis, value, before, after in zip(
-            bases, values, odds, kernel_weights(np.array(values), odds), strict=True
-        )
+        kernel_score(basis, LogEvidence(value + blocks.peak, 0.0), before, after)
+        for basis, value, before, after in zip(bases, values, prior.tolist(), weights.tolist(), strict=True)
     ]
 
 

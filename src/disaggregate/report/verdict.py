@@ -79,6 +79,7 @@ def _kernels(diagnostics: Diagnostics) -> Table:
         {
             "kernel": [score.kernel for score in diagnostics.kernels],
             "gamma": [None if score.kernel == "linear" else score.gamma for score in diagnostics.kernels],
+            "emphasis": [score.emphasis for score in diagnostics.kernels],
             "evidence": [score.log_evidence.value for score in diagnostics.kernels],
             "error": [score.log_evidence.std_error for score in diagnostics.kernels],
             "prior": [score.prior for score in diagnostics.kernels],
@@ -88,6 +89,7 @@ def _kernels(diagnostics: Diagnostics) -> Table:
     headings = {
         "kernel": "Kernel",
         "gamma": "Gamma",
+        "emphasis": "Emphasis",
         "evidence": "Log evidence",
         "error": "Standard error",
         "prior": "Weight before",

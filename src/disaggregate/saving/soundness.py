@@ -107,7 +107,7 @@ def _require_draws(part: Any, n_features: int) -> None:
     basis, kernel = part.basis, part.basis.kernel
     _require(_is_finite_array(basis.centers, 2) and basis.centers.shape[1] == n_features, "its centres are wrong")
     _require(len(basis.centers) > 0 and isinstance(basis.intercept, bool), "its basis is wrong")
-    _require(isinstance(basis.context, bool), "its basis is wrong")
+    _require(isinstance(basis.context, bool) and _is_finite(basis.emphasis), "its basis is wrong")
     _require(isinstance(kernel, Kernel) and isinstance(kernel.name, str), "its kernel has no name")
     _require(
         all(map(_is_finite, (kernel.gamma, kernel.degree, kernel.coef0))), "its kernel's parameters are wrong"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from disaggregate.basis import Basis
-from disaggregate.basis.directions import features_at, independent_features, leading_directions
+from disaggregate.basis.directions import independent_features, leading_directions
 from disaggregate.execute.held import Held
 from disaggregate.execute.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.blocks.block import Rows
@@ -28,17 +28,16 @@ def block_directions(rows: Held, basis: Basis) -> BlockDirections:
     gram = parts[0]
     for part in parts[1:]:
         gram += part
-    spread, _, to_kernels = leading_directions(basis, half, gram)
+    spread, _, to_kernels = leading_directions(half, gram)
     return BlockDirections(spread, np.ascontiguousarray(to_kernels))
 
 
 def products_of(rows: Rows, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
     """Products of the features over the rows of one block, some rows at a time."""
     X = rows.features()
-    n_features = half.shape[1] + basis.n_fixed
-    gram = np.zeros((n_features, n_features))
+    gram = np.zeros((half.shape[1], half.shape[1]))
     with one_blas_thread_here():
         for start in range(0, len(X), TILE_ROWS):
-            features = features_at(basis, half, basis.columns(X[start : start + TILE_ROWS]))
+            features = half.T @ basis.columns(X[start : start + TILE_ROWS])
             gram += features @ features.T
     return gram

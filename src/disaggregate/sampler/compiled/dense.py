@@ -9,7 +9,7 @@ from disaggregate.sampler.compiled.collapsed import collapsed_gradient
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.exchange import rung_of, swap_order
 from disaggregate.sampler.compiled.latent import draw_all_labels, tally_labels
-from disaggregate.sampler.dense.moves import JITTER, MOST_STEPS, PATH_LENGTH
+from disaggregate.sampler.dense.moves import JITTER, JUMP, JUMP_EVERY, MOST_STEPS, PATH_LENGTH
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 
@@ -25,6 +25,8 @@ def advance_dense(problem, prior, paths, replicas, rng, n_sweeps, n_burn, thin, 
     kept = 0
     for sweep in range(n_sweeps):
         move_replicas(problem, prior, paths, replicas, tally, rng)
+        if replicas.sweep[0] % JUMP_EVERY == 0:
+            jump_in_scale(problem, prior, replicas, rng)
         if n_rungs > 1:
             refresh_prior(problem, prior, replicas, rng)
             for rung in range(n_rungs):
@@ -138,6 +140,35 @@ def weigh(problem, position, weights):
     scale = math.exp(0.5 * position[weights.size])
     for i in range(weights.size):
         weights[i] = position[i] * scale * problem.deviation[i]
+
+
+@inlined_part
+def jump_in_scale(problem, prior, replicas, rng):
+    n_rungs, n_rows = replicas.fitted.shape
+    last = replicas.position.shape[1] - 1
+    gradient = np.empty(n_rows)
+    proposed = np.empty(n_rows)
+    for rung in range(n_rungs - 1 if n_rungs > 1 else 1):
+        before = replicas.position[rung, last]
+        log_scale = before + JUMP * rng.standard_normal()
+        threshold = -rng.standard_exponential()
+        if abs(log_scale) > LOG_SCALE_BOUND:
+            continue
+        factor = math.exp(0.5 * (log_scale - before))
+        for row in range(n_rows):
+            proposed[row] = factor * replicas.fitted[rung, row]
+        evidence = rung_of(problem.ladder, rung)
+        log_ratio = collapsed_gradient(evidence, replicas.scores[rung], proposed, gradient)
+        log_ratio -= collapsed_gradient(evidence, replicas.scores[rung], replicas.fitted[rung], gradient)
+        log_ratio += log_scale_density(prior, log_scale) - log_scale_density(prior, before)
+        if threshold < log_ratio:
+            replicas.position[rung, last] = log_scale
+            copy(replicas.fitted[rung], proposed)
+
+
+@part
+def log_scale_density(prior, log_scale):
+    return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale)
 
 
 @inlined_part

@@ -20,6 +20,10 @@ PATH_LENGTH = 3.2
 MOST_STEPS = 40
 JITTER = 0.2
 
+# How far delta2 jumps, as a standard deviation of its logarithm, and in which sweeps.
+JUMP = 1.0
+JUMP_EVERY = 4
+
 Extra = TypeVar("Extra")
 
 
@@ -148,6 +152,32 @@ def travel(
             energy, force, extra = energy_and_force(position)
             momentum = momentum + 0.5 * step * force
     return position, momentum, energy, extra
+
+
+def jump_in_scale(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: np.random.Generator) -> None:
+    """Propose another delta2 to each replica, with u as it is, so that f grows or shrinks.
+
+    Where delta2 is large the density is much narrower than where paths were tuned, and all of them may be
+    refused. A replica that came there would stay for hundreds of sweeps; this lets it leave.
+    """
+    for rung in range(max(len(replicas.position) - 1, 1)):
+        position, fitted, scores = replicas.position[rung], replicas.fitted[rung], replicas.scores[rung]
+        log_scale = position[-1] + JUMP * rng.standard_normal()
+        threshold = -rng.standard_exponential()
+        if abs(log_scale) > LOG_SCALE_BOUND:
+            continue
+        evidence = rung_of(problem.ladder, rung)
+        proposed = fitted * math.exp(0.5 * (log_scale - position[-1]))
+        log_ratio = collapsed_gradient(evidence, scores, proposed)[0] + log_scale_density(prior, log_scale)
+        log_ratio -= collapsed_gradient(evidence, scores, fitted)[0] + log_scale_density(prior, position[-1])
+        if threshold < log_ratio:
+            position[-1] = log_scale
+            fitted[:] = proposed
+
+
+def log_scale_density(prior: Prior, log_scale: float) -> float:
+    """Log prior density of log delta2, eq. (6)."""
+    return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale)
 
 
 def refresh_prior(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: np.random.Generator) -> None:
