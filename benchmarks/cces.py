@@ -43,7 +43,7 @@ class OnDistricts(Ours):
     """The classifier with respondents as a sample of their district, whose make-up may matter."""
 
     name = "disaggregate"
-    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", "context": "auto"}
+    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", "context": "auto", "emphasis": 1.0}
 
     def probability(self, X: np.ndarray, districts: np.ndarray) -> np.ndarray:
         """Probability of the positive class, for people of these districts."""
@@ -62,7 +62,7 @@ class WithoutContext(OnDistricts):
     """The same, but a district counts through its people alone."""
 
     name = "disaggregate, context=False"
-    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear"}
+    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", "emphasis": 1.0}
 
 
 class GroupRegression:

@@ -20,6 +20,7 @@ from disaggregate.posterior.identification import between_group_share
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import subgroup_rates
 from disaggregate.privacy import withhold
+from disaggregate.settings import GROUPS_ARE_PLACES
 from disaggregate.tables.check import Problem, check_tables
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
@@ -248,8 +249,8 @@ def fit_tables(
     noise_kind : {"laplace", "gaussian"}, default="laplace"
         Kind of the privacy noise on counts that have a scale of noise.
     settings : dict, optional
-        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" by default: groups in tables, such
-        as districts, are seldom thrown together at random.
+        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" and ``emphasis`` 1 by default:
+        groups in tables, such as districts, are seldom thrown together at random.
     how : dict, optional
         Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
     landmarks : int, optional
@@ -292,8 +293,8 @@ def fit_tables(
     X = encoder.transform(people)
     centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
     given = settings or {}
-    context = {} if given.get("weights") == "sparse" else {"context": "auto"}
-    classifier = GroupStatsClassifier(**{**context, **given, **centers})
+    defaults = {} if given.get("weights") == "sparse" else GROUPS_ARE_PLACES
+    classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
     weights = weights_in_shares(people, known, ids, evidence)
     classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))

@@ -19,6 +19,7 @@ from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.block import Rows
 from disaggregate.sampler.blocks.data import BlockData, block_data
 from disaggregate.sampler.evidence import make_evidence
+from disaggregate.settings import GROUPS_ARE_PLACES
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
@@ -88,7 +89,7 @@ def fit_folder(
     if any(name is None for name in ids):
         raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
     data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
-    classifier = GroupStatsClassifier(**{"centers": _CENTERS, "context": "auto", **(settings or {})})
+    classifier = GroupStatsClassifier(**{"centers": _CENTERS, **GROUPS_ARE_PLACES, **(settings or {})})
     classifier._fit_blocks(
         encoder.transform(sample),
         Everybody(folder, kept, encoder, schema),

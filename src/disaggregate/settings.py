@@ -11,6 +11,11 @@ import numpy as np
 # Sparse: delta2 near 100, spread over all rows by the prior (5). Dense: delta2 is the variance of f, about e^2.
 _SCALE_PRIOR = {"sparse": (10.0, 1000.0), "dense": (3.0, 15.0)}
 
+# Groups in tables, such as districts, are seldom thrown together at random. Their make-up may matter to their
+# members; and they differ along the directions in which people differ most, as places do in other ways, so that a
+# prior that favours these directions would put too much of it down to people.
+GROUPS_ARE_PLACES = {"context": "auto", "emphasis": 1.0}
+
 # Nobody waits for so many draws, chains or threads.
 _TOO_MANY = 2**31
 

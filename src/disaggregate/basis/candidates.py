@@ -9,14 +9,15 @@ import numpy as np
 
 from disaggregate.basis.kernels import Kernel, resolve_kernel
 
-# Before any report is seen, a straight border is about as probable as a curved one. The linear kernels count as
+# Before any report is seen, a straight border is about as probable as a curved one. A linear kernel counts as
 # much as two wide ones, and one so narrow that it may tell individuals apart one by one counts a third of those.
 _LINEAR = 6.0
 _BY_WIDTH = {0.25: 3.0, 1.0: 3.0, 4.0: 1.0}  # by factor of gamma: twice as wide, the usual, half as wide
 
-# Classes tend to follow the main directions in which individuals differ. A straight border is as likely not to.
-_EMPHASIS = 2.0
-_EMPHASES_OF_LINEAR = (1.0, 2.0)
+# Classes tend to follow the main directions in which individuals differ; straight borders do so less often. By
+# emphasis, the factor of the odds.
+_EMPHASES = {2.0: 1.0}
+_EMPHASES_OF_LINEAR = {1.0: 1.0, 2.0: 0.5}
 
 
 class Candidate(NamedTuple):
@@ -53,17 +54,17 @@ def candidate_kernels(
         emphases = _emphases(name, emphasis)
         widths = _BY_WIDTH if is_open and _has_width(name) else {1.0: _LINEAR}
         candidates += [
-            Candidate(replace(settled, gamma=factor * settled.gamma), value, odds / len(emphases))
+            Candidate(replace(settled, gamma=factor * settled.gamma), value, odds * share)
             for factor, odds in widths.items()
-            for value in emphases
+            for value, share in emphases.items()
         ]
     return candidates
 
 
-def _emphases(name: Any, emphasis: float | str) -> tuple[float, ...]:
+def _emphases(name: Any, emphasis: float | str) -> dict[float, float]:
     if not isinstance(emphasis, str):
-        return (float(emphasis),)
-    return _EMPHASES_OF_LINEAR if name == "linear" else (_EMPHASIS,)
+        return {float(emphasis): 1.0}
+    return _EMPHASES_OF_LINEAR if name == "linear" else _EMPHASES
 
 
 def _has_width(name: Any) -> bool:

@@ -122,8 +122,14 @@ def leading_directions(half: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, 
     spread, left = spread[::-1], left[:, ::-1]
     needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
     n_kept = min(needed, _MOST, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
-    rotation = left[:, :n_kept] / np.sqrt(spread[:n_kept])
+    rotation = _with_signs(left[:, :n_kept]) / np.sqrt(spread[:n_kept])
     return spread[:n_kept], rotation, rotation.T @ half.T
+
+
+def _with_signs(vectors: np.ndarray) -> np.ndarray:
+    """Turn each vector so that its largest entry is positive: products in another order must not turn it round."""
+    downward = np.abs(vectors.min(axis=0, initial=0.0)) > vectors.max(axis=0, initial=0.0)
+    return vectors * np.where(downward, -1.0, 1.0)
 
 
 def _variance_after(spread: np.ndarray) -> np.ndarray:
