@@ -113,6 +113,14 @@ def test_emphasis_is_a_power_of_the_spectrum(kernel: str, function, emphasis: fl
     np.testing.assert_allclose(covariance, emphasised(function(X), emphasis, intercept), atol=0.05)
 
 
+def test_the_greatest_emphasis_leaves_one_direction(rng) -> None:
+    X = rng.standard_normal((40, 3)) * [100.0, 1.0, 0.3]
+    basis = replace(make_basis(X, X, "linear", True), emphasis=1000.0)
+    directions = principal_directions(basis, basis.columns(X))
+    assert len(directions.spread) == 2  # with the intercept
+    assert np.isfinite(directions.columns).all()
+
+
 def test_emphasis_leaves_the_constant_to_the_intercept(rng) -> None:
     X = rng.standard_normal((40, 3)) + 5.0
     basis = replace(make_basis(X, X, "linear", True), emphasis=2.0)

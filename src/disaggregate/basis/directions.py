@@ -98,7 +98,7 @@ def _features_of_kernels(between: np.ndarray, constant: np.ndarray, emphasis: fl
     value, vector = np.linalg.eigh(centred / mean_variance)
     kept = value > _NUMERICAL_ZERO * max(1.0, value.max())
     value, vector = value[kept], vector[:, kept]
-    variance = value**emphasis
+    variance = (value / value.max(initial=0.0)) ** emphasis
     mean = variance.sum() / len(between)
     return vector * (np.sqrt(variance) / value) / (np.sqrt(mean) * mean_variance)
 
