@@ -30,6 +30,7 @@ from benchmarks.rivals.alternating_ridge import AlternatingRidge
 from benchmarks.rivals.em_logistic import EMLogistic
 from benchmarks.rivals.mean_map import MeanMap
 from disaggregate import evidence
+from disaggregate.settings import GROUPS_ARE_PLACES
 
 RESULTS = Path(__file__).parent / "results"
 FEATURES = ["age", "gender", "race", "hispanic", "educ", "faminc", "marstat", "newsint"]
@@ -43,7 +44,7 @@ class OnDistricts(Ours):
     """The classifier with respondents as a sample of their district, whose make-up may matter."""
 
     name = "disaggregate"
-    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", "context": "auto", "emphasis": 1.0}
+    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", **GROUPS_ARE_PLACES}
 
     def probability(self, X: np.ndarray, districts: np.ndarray) -> np.ndarray:
         """Probability of the positive class, for people of these districts."""
@@ -62,7 +63,7 @@ class WithoutContext(OnDistricts):
     """The same, but a district counts through its people alone."""
 
     name = "disaggregate, context=False"
-    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", "emphasis": 1.0}
+    settings: ClassVar[dict[str, Any]] = {**OnDistricts.settings, "context": False}
 
 
 class GroupRegression:

@@ -35,9 +35,8 @@ MEASURES = ("accuracy", "auc", "log_loss")
 
 def measure(split: Split, emphasis: Any) -> dict[str, Any]:
     """Fit one split, and judge it."""
-    model = Ours()
-    model.settings = {**SHORT, "emphasis": emphasis}  # type: ignore[misc]
-    model.fit(split.X, split.shares, split.groups)
+    Ours.settings = {**SHORT, "emphasis": emphasis}
+    model = Ours().fit(split.X, split.shares, split.groups)
     probability = model.probability(split.X_test)
     return {
         "task": f"{split.task}, {split.size}",

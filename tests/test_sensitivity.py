@@ -25,7 +25,7 @@ def tables():
 
 @pytest.fixture(scope="module")
 def analysis(tables):
-    return dg.fit_tables(*tables, settings={**SETTINGS, "n_draws": 150, "n_burn": 50}, **ROLES)
+    return dg.fit_tables(*tables, settings={**SETTINGS, "n_draws": 3000, "n_burn": 500}, **ROLES)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_shifts_are_counted_in_standard_errors_of_that_fit(table):
         assert_allclose(other["shift_in_std_errors"], other["shift"] / first["std_error"])
         assert other["shift"].abs().max() > 0.001
     # Shares that may be off by 0.1 leave more open.
-    assert trust["std_error"][0] > 1.15 * first["std_error"][0]
+    assert trust["std_error"][0] > 1.5 * first["std_error"][0]
 
 
 def test_each_change_reaches_the_fit(analysis, tables):

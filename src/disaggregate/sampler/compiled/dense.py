@@ -9,6 +9,7 @@ from disaggregate.sampler.compiled.collapsed import collapsed_gradient
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.exchange import rung_of, swap_order
 from disaggregate.sampler.compiled.latent import draw_all_labels, tally_labels
+from disaggregate.sampler.compiled.scale import log_scale_density
 from disaggregate.sampler.dense.moves import JITTER, JUMP, JUMP_EVERY, MOST_STEPS, PATH_LENGTH
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import LOG_SCALE_BOUND
@@ -152,23 +153,16 @@ def jump_in_scale(problem, prior, replicas, rng):
         before = replicas.position[rung, last]
         log_scale = before + JUMP * rng.standard_normal()
         threshold = -rng.standard_exponential()
-        if abs(log_scale) > LOG_SCALE_BOUND:
-            continue
         factor = math.exp(0.5 * (log_scale - before))
         for row in range(n_rows):
             proposed[row] = factor * replicas.fitted[rung, row]
         evidence = rung_of(problem.ladder, rung)
-        log_ratio = collapsed_gradient(evidence, replicas.scores[rung], proposed, gradient)
+        log_ratio = log_scale_density(log_scale, prior, 0, 0.0) - log_scale_density(before, prior, 0, 0.0)
+        log_ratio += collapsed_gradient(evidence, replicas.scores[rung], proposed, gradient)
         log_ratio -= collapsed_gradient(evidence, replicas.scores[rung], replicas.fitted[rung], gradient)
-        log_ratio += log_scale_density(prior, log_scale) - log_scale_density(prior, before)
         if threshold < log_ratio:
             replicas.position[rung, last] = log_scale
             copy(replicas.fitted[rung], proposed)
-
-
-@part
-def log_scale_density(prior, log_scale):
-    return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale)
 
 
 @inlined_part

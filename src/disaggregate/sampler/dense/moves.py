@@ -14,6 +14,7 @@ from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, rung_of
 from disaggregate.sampler.exchange import swap_order
 from disaggregate.sampler.latent import draw_all_labels
 from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior
+from disaggregate.sampler.scale import log_scale_density
 
 # Paths of half to all of this length, in units of the masses; shorter and longer ones gain less.
 PATH_LENGTH = 3.2
@@ -164,20 +165,14 @@ def jump_in_scale(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: 
         position, fitted, scores = replicas.position[rung], replicas.fitted[rung], replicas.scores[rung]
         log_scale = position[-1] + JUMP * rng.standard_normal()
         threshold = -rng.standard_exponential()
-        if abs(log_scale) > LOG_SCALE_BOUND:
-            continue
         evidence = rung_of(problem.ladder, rung)
         proposed = fitted * math.exp(0.5 * (log_scale - position[-1]))
-        log_ratio = collapsed_gradient(evidence, scores, proposed)[0] + log_scale_density(prior, log_scale)
-        log_ratio -= collapsed_gradient(evidence, scores, fitted)[0] + log_scale_density(prior, position[-1])
+        log_ratio = log_scale_density(log_scale, prior, 0, 0.0) - log_scale_density(position[-1], prior, 0, 0.0)
+        log_ratio += collapsed_gradient(evidence, scores, proposed)[0]
+        log_ratio -= collapsed_gradient(evidence, scores, fitted)[0]
         if threshold < log_ratio:
             position[-1] = log_scale
             fitted[:] = proposed
-
-
-def log_scale_density(prior: Prior, log_scale: float) -> float:
-    """Log prior density of log delta2, eq. (6)."""
-    return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale)
 
 
 def refresh_prior(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: np.random.Generator) -> None:
