@@ -21,6 +21,7 @@ from disaggregate.sampler.compiled import relocation as _relocation
 from disaggregate.sampler.compiled import scale as _scale
 from disaggregate.sampler.compiled import selection as _selection
 from disaggregate.sampler.compiled import sweep as _sweep
+from disaggregate.sampler.compiled import turnover as _turnover
 from disaggregate.sampler.compiled import weights as _weights
 from disaggregate.sampler.dense.chain import DenseRecord
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
@@ -48,6 +49,7 @@ expansion = SimpleNamespace(
     expand_scores=block(_expansion.expand_scores), slice_fit_scale=block(_expansion.slice_fit_scale)
 )
 relocation = SimpleNamespace(relocate_kernels=block(_relocation.relocate_kernels))
+turnover = SimpleNamespace(turn_over_kernels=block(_turnover.turn_over_kernels))
 hamiltonian = SimpleNamespace(move_weights=block(_hamiltonian.move_weights))
 latent = SimpleNamespace(
     draw_scores_exactly=block(_latent.draw_scores_exactly), walk_scores=block(_latent.walk_scores)
@@ -73,13 +75,25 @@ def log_normal_cdf(x):
 
 
 @numba.njit
+def chances_of(fitted):
+    return _normal.chances_of(fitted)
+
+
+@numba.njit
 def count_law(fitted, units, law, longer):
-    return _counts.count_law(fitted, units, law, longer)
+    positive, negative, _ = _normal.chances_of(fitted)
+    return _counts.count_law(positive, negative, units, law, longer)
 
 
 @numba.njit
 def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer):
-    return _counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer)
+    found = count_law(fitted, units, law, longer)
+    return _counts.log_evidence_given_law(found, fitted, units, likelihood, log_likelihood)
+
+
+@numba.njit
+def collapsed_likelihood(evidence, scores, fitted):
+    return _collapsed.collapsed_likelihood(evidence, scores, fitted)
 
 
 @numba.njit
@@ -136,6 +150,8 @@ dense = SimpleNamespace(
     exchange_replicas=exchange_replicas,
     dense_sweep=dense_sweep,
 )
-collapsed = SimpleNamespace(collapsed_gradient=collapsed_gradient)
-normal = SimpleNamespace(draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf)
+collapsed = SimpleNamespace(collapsed_gradient=collapsed_gradient, collapsed_likelihood=collapsed_likelihood)
+normal = SimpleNamespace(
+    draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf, chances_of=chances_of
+)
 counts = SimpleNamespace(count_law=count_law, log_evidence_given_fitted=log_evidence_given_fitted)

@@ -16,6 +16,9 @@ _SCALE_PRIOR = {"sparse": (10.0, 1000.0), "dense": (3.0, 15.0)}
 # prior that favours these directions would put too much of it down to people.
 GROUPS_ARE_PLACES = {"context": "auto", "emphasis": 1.0}
 
+# Groups of which the analyst knows that they were.
+GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto"}
+
 # Nobody waits for so many draws, chains or threads.
 _TOO_MANY = 2**31
 

@@ -63,6 +63,13 @@ def test_near_the_first_is_counted_apart(report):
     assert "| 8 | 1 | 0 | 1 | 0 | 1 |" in text
 
 
+def test_a_rival_is_judged_on_the_splits_that_both_were_run_on(report):
+    """Easier splits that the rival never saw would put ours first."""
+    text = report(rows("vote", 8, ORDER[0], [0.6, 0.6, 0.99, 0.99]), rows("vote", 8, ORDER[1], [0.7, 0.7]))
+    assert "| 8 | disaggregate | **0.795**" in text
+    assert "| 8 | 1 | 0 | 0 | 0 | 0 |" in text
+
+
 def test_published_numbers_stand_beside_two_bags(report, tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "quadrianto_icml2008_table3.csv").write_text(

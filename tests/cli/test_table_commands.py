@@ -206,6 +206,19 @@ def test_resume_needs_a_checkpoint(folder, tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
+def test_groups_at_random_are_told_from_places(folder, tmp_path, capsys):
+    model = str(tmp_path / "m.dgz")
+    short = [*SHORT[:2], *SHORT[4:]]  # without --context
+    assert main(["fit", *paths(folder), *ROLES, *short, "-o", model]) == 0
+    assert (load(model).classifier.context, load(model).classifier.emphasis) == ("auto", 1.0)
+    command = ["fit", *paths(folder), *ROLES, *short, "--random-groups", "-o", model]
+    assert main(command) == 0
+    assert (load(model).classifier.context, load(model).classifier.emphasis) == (False, "auto")
+    assert "--context: not allowed with argument --random-groups" in complaint(
+        [*command, "--context", "yes"], capsys
+    )
+
+
 def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monkeypatch):
     model, moved = str(tmp_path / "m.dgz"), tmp_path / "moved.csv"
     assert main(["fit", *paths(folder), *ROLES, *SHORT, "--context", "yes", "-o", model]) == 0

@@ -62,6 +62,27 @@ def test_log_normal_cdf(x: float) -> None:
     assert normal.log_normal_cdf(x) == pytest.approx(log_ndtr(x), rel=1e-11, abs=1e-300)
 
 
+@pytest.mark.parametrize("n_rows", [1, 127, 128, 20_000], ids=["one", "not a piece", "a piece", "many"])
+def test_chances(n_rows: int) -> None:
+    fitted = np.linspace(-37.0, 37.0, n_rows) if n_rows > 1 else np.array([-0.0])
+    positive, negative, density = normal.chances_of(fitted)
+    np.testing.assert_allclose(positive, ndtr(fitted), rtol=1e-12)
+    np.testing.assert_allclose(negative, ndtr(-fitted), rtol=1e-12)
+    np.testing.assert_allclose(density, stats.norm.pdf(fitted), rtol=1e-12)
+
+
+def test_chances_that_cannot_be_told_from_none() -> None:
+    fitted = np.array([-np.inf, -1e300, -40.0, 40.0, 1e300, np.inf, np.nan])
+    positive, negative, density = normal.chances_of(fitted)
+    assert (density[:6] > 0.0).all()
+    assert (density[:6] < 1e-290).all()
+    assert (positive[:3] > 0.0).all()
+    assert (positive[:3] < 1e-290).all()
+    assert (positive[3:6] == 1.0).all()
+    np.testing.assert_array_equal(negative[:6], positive[5::-1])
+    assert np.isnan([positive[6], negative[6], density[6]]).all()
+
+
 def label_law(fitted: np.ndarray, log_likelihood: np.ndarray) -> dict[tuple[int, ...], float]:
     """Probability of every label vector, by enumeration."""
     log_weight = {}
@@ -285,7 +306,9 @@ def test_collapsed_gradient_against_finite_differences(
     fitted = rng.standard_normal(4) + shift
     problem, state = one_group(fitted, evidence)
     gradient = np.empty(4)
-    collapsed.collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
+    value = collapsed.collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
+    alone = collapsed.collapsed_likelihood(problem.evidence, state.scores, fitted)
+    assert alone == pytest.approx(value, rel=1e-12)
     step = 1e-5
     for i in range(4):
         nearby = np.array([fitted, fitted])

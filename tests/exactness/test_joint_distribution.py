@@ -9,6 +9,7 @@ import pytest
 from scipy.special import betaln
 
 from disaggregate.sampler import selection as plain_selection
+from disaggregate.sampler import turnover as plain_turnover
 from disaggregate.sampler.counts import draw_labels
 from disaggregate.sampler.evidence import group_evidence, group_rows_of
 from disaggregate.sampler.latent import draw_scores_given_labels
@@ -22,6 +23,7 @@ from tests.compiled_blocks import (
     scale,
     selection,
     sweep,
+    turnover,
     weights,
 )
 from tests.exactness.joint import CONFIDENCE, Block, small_population, weighted_population, z_scores
@@ -54,6 +56,7 @@ BLOCKS = {
         products.gather_products, expansion.expand_scores, weights.draw_weights, products.fit_rows
     ),
     "relocation": in_turn(relocation.relocate_kernels, latent.draw_scores_exactly),
+    "turnover": in_turn(turnover.turn_over_kernels, latent.draw_scores_exactly),
     "length of the fit": in_turn(expansion.slice_fit_scale, latent.draw_scores_exactly),
     "exact latent scores": latent.draw_scores_exactly,
     "random-walk latent scores": latent.walk_scores,
@@ -123,6 +126,17 @@ def test_missing_hastings_ratio_is_caught(rng: np.random.Generator, monkeypatch:
     assert np.abs(z_scores(block, population, rng, n_draws=2000)).max() < PASSES
     monkeypatch.setattr(plain_selection, "log_birth_hastings", lambda n_selectable, n_active: 0.0)
     assert np.abs(z_scores(block, population, rng, n_draws=2000)).max() > FAILS
+
+
+def test_missing_hastings_ratio_of_turnovers_is_caught(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain_turnover, "TURNOVERS", 4)  # plain ones are slow
+    block = in_turn(plain_turnover.turn_over_kernels, latent.draw_scores_exactly)
+    population = small_population(rng)
+    assert np.abs(z_scores(block, population, rng, n_draws=300)).max() < PASSES
+    monkeypatch.setattr(plain_turnover, "log_birth_hastings", lambda n_selectable, n_active: 0.0)
+    assert np.abs(z_scores(block, population, rng, n_draws=300)).max() > FAILS
 
 
 def test_labels_that_ignore_the_count_are_caught(rng: np.random.Generator) -> None:

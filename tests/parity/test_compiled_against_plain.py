@@ -20,6 +20,7 @@ from disaggregate.sampler import (
     scale,
     selection,
     sweep,
+    turnover,
     weights,
 )
 from disaggregate.sampler.evidence import WHOLE_GROUP
@@ -43,6 +44,7 @@ from tests.compiled_blocks import relocation as fast_relocation
 from tests.compiled_blocks import scale as fast_scale
 from tests.compiled_blocks import selection as fast_selection
 from tests.compiled_blocks import sweep as fast_sweep
+from tests.compiled_blocks import turnover as fast_turnover
 from tests.compiled_blocks import weights as fast_weights
 
 PRIOR = Prior(a=1.0, b=1.0, mu=4.0, nu=20.0)
@@ -105,6 +107,7 @@ BLOCKS = {
     "draw scale": (scale.draw_scale, fast_scale.draw_scale),
     "fit rows": (products.fit_rows, fast_products.fit_rows),
     "relocate kernels": (relocation.relocate_kernels, fast_relocation.relocate_kernels),
+    "turn over kernels": (turnover.turn_over_kernels, fast_turnover.turn_over_kernels),
     "slice fit scale": (expansion.slice_fit_scale, fast_expansion.slice_fit_scale),
     "move weights": (hamiltonian.move_weights, fast_hamiltonian.move_weights),
     "exact scores": (latent.draw_scores_exactly, fast_latent.draw_scores_exactly),

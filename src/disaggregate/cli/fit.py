@@ -21,6 +21,7 @@ examples:
   disaggregate fit people.parquet results.csv --group store --positives sold --total visitors -o model.dgz
   disaggregate fit people.csv results.csv --group district --share share -o model.dgz \\
       --checkpoint run.dgc --resume
+  disaggregate fit parts.csv batches.csv --group batch --share defective --random-groups -o model.dgz
   disaggregate fit survey.csv official.csv --group cd --share pct --size votes --sampled \\
       --features age,sex,educ --weights w -o model.dgz
 """
@@ -34,13 +35,20 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         subparsers, "fit", "learn from a table of people and a table of results", DESCRIPTION, EXAMPLES
     )
     add_table_arguments(parser)
-    add = parser.add_argument_group("model and sampler").add_argument
+    model = parser.add_argument_group("model and sampler")
+    add = model.add_argument
     add("--kernel", default="auto", metavar="NAME", help="linear, rbf, … (default: average over several)")
-    add(
+    add_about_groups = model.add_mutually_exclusive_group().add_argument
+    add_about_groups(
         "--context",
         choices=tuple(_CONTEXT),
         default="auto",
         help="may a group's make-up matter to its people? (default: average over yes and no)",
+    )
+    add_about_groups(
+        "--random-groups",
+        action="store_true",
+        help="groups are no places or stores but were thrown together at random: make more of what they report",
     )
     add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
     add(
@@ -92,9 +100,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    from disaggregate.settings import GROUPS_AT_RANDOM
+
     return {
         "kernel": arguments.kernel,
-        "context": _CONTEXT[arguments.context],
+        **(GROUPS_AT_RANDOM if arguments.random_groups else {"context": _CONTEXT[arguments.context]}),
         **({} if arguments.centers is None else {"centers": arguments.centers}),
         "n_draws": arguments.draws,
         "n_burn": arguments.burn,

@@ -97,8 +97,10 @@ class _Turns:
 
     def run(self, n_threads: int) -> bool:
         with ThreadPoolExecutor(n_threads, thread_name_prefix="disaggregate") as pool:
-            futures = [pool.submit(self._work) for _ in range(min(n_threads, len(self._waiting)))]
+            futures: list[Future] = []
             try:
+                for _ in range(min(n_threads, len(self._waiting))):
+                    futures.append(pool.submit(self._work))
                 _wait_for(futures, self._watcher.while_waiting)
             except KeyboardInterrupt:
                 self._stopped.set()

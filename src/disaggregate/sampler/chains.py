@@ -10,7 +10,7 @@ from disaggregate.sampler.model import Prior, Problem
 
 # Births and deaths proposed a sweep: few enough to cost little beside the Hamiltonian path, and measured to gain
 # nothing beyond (benchmarks/mixing.py).
-_PROPOSALS = 256
+_PROPOSALS = 64
 
 
 def sparse_chains(

@@ -18,6 +18,9 @@ LOG_SCALE_BOUND = 30.0
 # Mutual neighbours among which a kernel may be relocated.
 NEIGHBOURS = 12
 
+# Births and deaths that a sweep proposes with labels and scores summed out.
+TURNOVERS = 16
+
 _SPARE_COLUMNS = 32
 
 
@@ -168,7 +171,8 @@ def empty_state(problem: Problem, n_proposals: int) -> State:
 
 def has_room(problem: Problem, state: State) -> bool:
     """Tell whether the active set can take every birth that one sweep may propose."""
-    return len(state.active) >= min(len(problem.gram), int(state.size[0]) + len(state.candidates))
+    most = int(state.size[0]) + len(state.candidates) + TURNOVERS
+    return len(state.active) >= min(len(problem.gram), most)
 
 
 def with_room(problem: Problem, state: State) -> State:

@@ -26,12 +26,13 @@ def relocate_kernels(problem: Problem, prior: Prior, state: State, rng: np.rando
         place = problem.n_fixed + int(rng.random() * n_active)
         slot = int(rng.random() * problem.neighbours.shape[1])
         newcomer = int(problem.neighbours[state.active[place], slot])
-        _make_last(problem, state, place)
+        make_last(problem, state, place)
         if newcomer >= 0 and newcomer not in state.active[: state.size[0]]:
             _propose(problem, prior, state, newcomer, rng)
 
 
-def _make_last(problem: Problem, state: State, place: int) -> None:
+def make_last(problem: Problem, state: State, place: int) -> None:
+    """Make an active column the last one; f does not change."""
     size = state.size[0]
     for values in (state.active, state.products, state.weights):
         values[place:size] = np.roll(values[place:size], -1)

@@ -12,6 +12,7 @@ from disaggregate.sampler.products import fit_rows, gather_products
 from disaggregate.sampler.relocation import relocate_kernels
 from disaggregate.sampler.scale import draw_scale, slice_scale
 from disaggregate.sampler.selection import select_kernels
+from disaggregate.sampler.turnover import turn_over_kernels
 from disaggregate.sampler.weights import draw_weights
 
 
@@ -25,6 +26,7 @@ def sparse_sweep(problem: Problem, prior: Prior, state: State, rng: np.random.Ge
     fit_rows(problem, prior, state, rng)  # f = Psi_g beta: eq. (4)
     # From here to the last line Z is summed out.
     relocate_kernels(problem, prior, state, rng)  # gamma, beta given delta2 and the evidence
+    turn_over_kernels(problem, prior, state, rng)  # the same
     move_weights(problem, prior, state, rng)  # beta given gamma, delta2 and the evidence
     slice_fit_scale(problem, prior, state, rng)  # delta2 and the length of f given the evidence
     draw_scores_exactly(problem, prior, state, rng)  # Z given f and the evidence

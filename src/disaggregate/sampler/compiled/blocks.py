@@ -5,12 +5,18 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, fill, greater, lesser, square
-from disaggregate.sampler.compiled.collapsed import forced_gradient, group_gradient, piece_evidence
-from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
-from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, draw_labels, log_evidence_given_fitted
-from disaggregate.sampler.compiled.exchange import rung_of
-from disaggregate.sampler.compiled.latent import draw_group_labels, largest_group, new_scratch, total_units
-from disaggregate.sampler.compiled.normal import chances
+from disaggregate.sampler.compiled.collapsed import (
+    forced_gradient,
+    group_gradient,
+    is_forced,
+    piece_evidence,
+    piece_size,
+)
+from disaggregate.sampler.compiled.compile import kernel, part
+from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, draw_labels, log_evidence_given_law
+from disaggregate.sampler.compiled.exchange import add_likelihoods, rung_of, widest_piece
+from disaggregate.sampler.compiled.latent import draw_group_labels, largest_group, new_scratch
+from disaggregate.sampler.compiled.normal import chances_of
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
@@ -37,37 +43,43 @@ def tile_gradient(ladder, rungs, labels, fitted, in_one_piece, is_exact, table, 
 @part
 def collapsed(evidence, labels, fitted, in_one_piece, is_exact, table, gradient):
     width = greater(evidence.piece[1], WHOLE_GROUP) + 1
-    scratch = np.empty(2 * WHOLE_GROUP + 2 * width)
+    laws = np.empty((2, width))
     law = np.empty(widest_piece(evidence, in_one_piece))
     longer = np.empty(law.size)
     likelihood = np.empty(width)
     log_likelihood = np.empty(width)
+    positive, negative, density = chances_of(fitted)
     total = 0.0
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
         if is_forced(evidence, group):
             sign = 1.0 if evidence.most[group] > 0 else -1.0
-            total += forced_gradient(fitted[start:stop], sign, gradient[start:stop])
+            chance = positive if sign > 0.0 else negative
+            total += forced_gradient(
+                fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
+            )
             continue
         units = evidence.units[start:stop]
         evidence_here = evidence.likelihood[evidence.starts[group] : evidence.starts[group + 1]]
         log_evidence_here = evidence.log_likelihood[evidence.starts[group] : evidence.starts[group + 1]]
         if WHOLE_GROUP < stop - start <= in_one_piece:
-            value = normal_gradient(fitted[start:stop], units, log_evidence_here, gradient[start:stop])
+            value = normal_gradient(
+                positive[start:stop], negative[start:stop], density[start:stop], units, log_evidence_here,
+                gradient[start:stop],
+            )  # fmt: skip
             if is_exact:
-                value = log_evidence_given_fitted(
-                    fitted[start:stop], units, evidence_here, log_evidence_here, law, longer
-                )
+                found = count_law(positive[start:stop], negative[start:stop], units, law, longer)
+                value = log_evidence_given_law(found, fitted[start:stop], units, evidence_here, log_evidence_here)
             total += value
             continue
-        step = stop - start if stop - start <= WHOLE_GROUP else BLOCK
+        step = piece_size(stop - start)
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
             size = piece_evidence(evidence, labels, group, begin, end, likelihood, log_likelihood)
             total += group_gradient(
                 fitted[begin:end], evidence.units[begin:end], likelihood[:size], log_likelihood[:size],
-                gradient[begin:end], table, scratch,
+                positive[begin:end], negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
             )  # fmt: skip
     return total
 
@@ -81,24 +93,13 @@ def room_for_tables(evidence, in_one_piece):
     return max((WHOLE_GROUP + 1) * width, int(labels))
 
 
-@part
-def widest_piece(evidence, in_one_piece):
-    """Return how many counts the largest group in one piece has, and as many for its members at least."""
-    widest = 1
-    for group in range(evidence.offsets.size - 1):
-        if evidence.offsets[group + 1] - evidence.offsets[group] <= in_one_piece:
-            widest = greater(widest, total_units(evidence, group) + 1)
-    return widest
-
-
 @kernel
 def tile_labels(ladder, rung, labels, fitted, in_one_piece, larger_than, table, rng):
     """Draw the labels of one replica in place, in one piece or, in larger groups, on from the present ones."""
     evidence = rung_of(ladder, rung)
     size = lesser(in_one_piece, largest_group(evidence.offsets))
     drawn = np.empty(size, dtype=np.int64)
-    positive = np.empty(size)
-    negative = np.empty(size)
+    chances = np.empty((3, size))
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
@@ -111,7 +112,7 @@ def tile_labels(ladder, rung, labels, fitted, in_one_piece, larger_than, table, 
             last = evidence.starts[group + 1]
             draw_labels(
                 fitted[start:stop], evidence.units[start:stop], evidence.likelihood[first:last],
-                evidence.log_likelihood[first:last], drawn, positive, negative, table, rng,
+                evidence.log_likelihood[first:last], drawn, chances, table, rng,
             )  # fmt: skip
             copy(labels[start:stop], drawn)
         else:
@@ -130,58 +131,30 @@ def draw_in_blocks(evidence, group, fitted, labels, rng):
 @kernel
 def tile_table(ladder, labels, fitted, in_one_piece, table):
     """Add up the log likelihood of each replica of a chain, in rows, under each rung's evidence, in columns."""
-    n_rungs = fitted.shape[0]
-    law = np.empty(widest_piece(ladder, in_one_piece))
-    longer = np.empty(law.size)
-    for group in range(ladder.offsets.size - 1):
-        start = ladder.offsets[group]
-        stop = ladder.offsets[group + 1]
-        first = ladder.starts[group]
-        last = ladder.starts[group + 1]
-        units = ladder.units[start:stop]
-        for replica in range(n_rungs):
-            count = 0
-            if stop - start > in_one_piece:
-                for row in range(start, stop):
-                    count += ladder.units[row] * labels[replica, row]
-            for rung in range(n_rungs):
-                if stop - start > in_one_piece:
-                    table[replica, rung] += ladder.log_likelihood[rung, first + count]
-                else:
-                    table[replica, rung] += log_evidence_given_fitted(
-                        fitted[replica, start:stop], units, ladder.likelihood[rung, first:last],
-                        ladder.log_likelihood[rung, first:last], law, longer,
-                    )  # fmt: skip
-
-
-@inlined_part
-def is_forced(evidence, group):
-    return evidence.most[group] == 0 or evidence.fewest[group] == total_units(evidence, group)
+    add_likelihoods(ladder, labels, fitted, in_one_piece, table)
 
 
 @part
-def normal_gradient(fitted, units, log_likelihood, gradient):
+def normal_gradient(positive, negative, density, units, log_likelihood, gradient):
     """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient."""
-    mean, variance = count_moments(fitted, units)
+    mean, variance = count_moments(positive, negative, units)
     log_total, mean_after, variance_after = normal_moments_after(mean, variance, log_likelihood)
     by_mean = (mean_after - mean) / variance
     by_variance = 0.5 * ((variance_after + square(mean_after - mean)) / variance - 1.0) / variance
-    for i in range(fitted.size):
-        p, q = chances(fitted[i])
-        density = math.exp(-0.5 * square(fitted[i])) / _ROOT_TWO_PI
-        gradient[i] = units[i] * density * (by_mean + by_variance * units[i] * (q - p))
+    for i in range(units.size):
+        slope = by_mean + by_variance * units[i] * (negative[i] - positive[i])
+        gradient[i] = units[i] * density[i] * slope
     return log_total
 
 
 @part
-def count_moments(fitted, units):
+def count_moments(positive, negative, units):
     """Mean and variance of a count."""
     mean = 0.0
     variance = 0.0
-    for i in range(fitted.size):
-        p, q = chances(fitted[i])
-        mean += units[i] * p
-        variance += square(units[i]) * p * q
+    for i in range(units.size):
+        mean += units[i] * positive[i]
+        variance += square(units[i]) * positive[i] * negative[i]
     return mean, greater(variance, _LEAST_VARIANCE)
 
 
@@ -216,14 +189,12 @@ def tile_information(ladder, rung, fitted, in_one_piece, slope, starts, worth):
     starts, and what it is worth; returns how many there are.
     """
     evidence = rung_of(ladder, rung)
-    widest = 1
-    for group in range(evidence.offsets.size - 1):
-        if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:
-            widest = greater(widest, evidence.starts[group + 1] - evidence.starts[group])
+    widest = widest_piece(evidence, WHOLE_GROUP)
     law = np.empty(widest)
     longer = np.empty(widest)
+    positive, negative, density = chances_of(fitted)
     for row in range(fitted.size):
-        slope[row] = evidence.units[row] * math.exp(-0.5 * square(fitted[row])) / _ROOT_TWO_PI
+        slope[row] = evidence.units[row] * density[row]
     n_pieces = 0
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
@@ -232,17 +203,18 @@ def tile_information(ladder, rung, fitted, in_one_piece, slope, starts, worth):
             sign = 1.0 if evidence.most[group] > 0 else -1.0
             for row in range(start, stop):
                 starts[n_pieces] = row
-                worth[n_pieces] = forced_worth(sign * fitted[row], evidence.units[row])
+                chance = positive[row] if sign > 0.0 else negative[row]
+                worth[n_pieces] = forced_worth(sign * fitted[row], chance, density[row], evidence.units[row])
                 n_pieces += 1
             continue
         is_held = stop - start > in_one_piece
         step = BLOCK if is_held else stop - start
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            _, variance = count_moments(fitted[begin:end], evidence.units[begin:end])
+            _, variance = count_moments(positive[begin:end], negative[begin:end], evidence.units[begin:end])
             after = 0.0
             if not is_held:
-                after = variance_after(evidence, group, fitted[start:stop], law, longer)
+                after = variance_after(evidence, group, positive[start:stop], negative[start:stop], law, longer)
             starts[n_pieces] = begin
             worth[n_pieces] = greater(variance - after, 0.0) / square(variance)
             n_pieces += 1
@@ -250,18 +222,16 @@ def tile_information(ladder, rung, fitted, in_one_piece, slope, starts, worth):
 
 
 @part
-def forced_worth(fitted, unit):
+def forced_worth(fitted, chance, density, unit):
     """Curvature of log Phi(f) over the squared slope."""
-    p, _ = chances(fitted)
-    density = math.exp(-0.5 * square(fitted)) / _ROOT_TWO_PI
     if density < _LEAST_DENSITY:  # its square must stay a number
         return 0.0
-    ratio = density / p
+    ratio = density / chance
     return greater(ratio * (ratio + fitted), 0.0) / square(unit * density)
 
 
 @part
-def variance_after(evidence, group, fitted, law, longer):
+def variance_after(evidence, group, positive, negative, law, longer):
     """Variance of a group's count given its evidence; none where that is hardly possible."""
     start = evidence.offsets[group]
     stop = evidence.offsets[group + 1]
@@ -269,9 +239,9 @@ def variance_after(evidence, group, fitted, law, longer):
     last = evidence.starts[group + 1]
     units = evidence.units[start:stop]
     if stop - start > WHOLE_GROUP:
-        mean, variance = count_moments(fitted, units)
+        mean, variance = count_moments(positive, negative, units)
         return normal_moments_after(mean, variance, evidence.log_likelihood[first:last])[2]
-    found = count_law(fitted, units, law, longer)
+    found = count_law(positive, negative, units, law, longer)
     total = 0.0
     mean = 0.0
     for c in range(found.size):

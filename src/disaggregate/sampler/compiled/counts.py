@@ -10,23 +10,22 @@ import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, dot, greater, lesser
 from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
-from disaggregate.sampler.compiled.normal import chances, log_normal_cdf
+from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
 
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
 SAFE_TOTAL = 1e-200
 
 
 @summing_part
-def fill_agreement(fitted, units, likelihood, positive, negative, table):
+def fill_agreement(positive, negative, units, likelihood, table):
     """Fill the table: entry i * width + c is the likelihood of the evidence if the first i have a count of c."""
-    n = fitted.size
+    n = positive.size
     width = likelihood.size
     reach = width - 1
     copy(table[n * width : (n + 1) * width], likelihood)
     for i in range(n - 1, -1, -1):
-        p, q = chances(fitted[i])
-        positive[i] = p
-        negative[i] = q
+        p = positive[i]
+        q = negative[i]
         step = units[i]
         reach -= step
         here = table[i * width : i * width + reach + 1]
@@ -61,9 +60,13 @@ def log_add(x, y):
 
 
 @part
-def draw_labels(fitted, units, likelihood, log_likelihood, labels, positive, negative, table, rng):
+def draw_labels(fitted, units, likelihood, log_likelihood, labels, chances, table, rng):
+    """Draw labels; ``chances`` has three rows of room to work in."""
     width = likelihood.size
-    fill_agreement(fitted, units, likelihood, positive, negative, table)
+    positive = chances[0, : fitted.size]
+    negative = chances[1, : fitted.size]
+    fill_chances(fitted, positive, negative, chances[2, : fitted.size])
+    fill_agreement(positive, negative, units, likelihood, table)
     if table[0] < SAFE_TOTAL:
         draw_labels_by_logarithms(fitted, units, log_likelihood, labels, table, rng)
         return
@@ -86,21 +89,21 @@ def draw_labels_by_logarithms(fitted, units, log_likelihood, labels, table, rng)
 
 
 @part
-def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer):
-    total = dot(count_law(fitted, units, law, longer), likelihood)
+def log_evidence_given_law(law, fitted, units, likelihood, log_likelihood):
+    """Return the log likelihood of a group's evidence, whose count has that law, which f gave it."""
+    total = dot(law, likelihood)
     if total >= SAFE_TOTAL:
         return math.log(total)
-    return log_evidence_by_logarithms(fitted, units, log_likelihood, law, longer)
+    return log_evidence_by_logarithms(fitted, units, log_likelihood)
 
 
 @part
-def count_law(fitted, units, law, longer):
+def count_law(positive, negative, units, law, longer):
     """Find the probability of each count, in one of the two vectors."""
     law[0] = 1.0
     reach = 0
-    for i in range(fitted.size):
-        p, q = chances(fitted[i])
-        lengthen(law, longer, reach, units[i], p, q)
+    for i in range(positive.size):
+        lengthen(law, longer, reach, units[i], positive[i], negative[i])
         reach += units[i]
         law, longer = longer, law
     return law[: reach + 1]
@@ -123,7 +126,9 @@ def lengthen(law, longer, reach, step, p, q):
 
 
 @part
-def log_evidence_by_logarithms(fitted, units, log_likelihood, law, longer):
+def log_evidence_by_logarithms(fitted, units, log_likelihood):
+    law = np.empty(log_likelihood.size)
+    longer = np.empty(log_likelihood.size)
     law[0] = 0.0
     reach = 0
     for i in range(fitted.size):

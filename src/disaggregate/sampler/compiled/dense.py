@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, dot, lesser, square
-from disaggregate.sampler.compiled.collapsed import collapsed_gradient
+from disaggregate.sampler.compiled.collapsed import collapsed_gradient, collapsed_likelihood
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.exchange import rung_of, swap_order
 from disaggregate.sampler.compiled.latent import draw_all_labels, tally_labels
@@ -147,7 +147,6 @@ def weigh(problem, position, weights):
 def jump_in_scale(problem, prior, replicas, rng):
     n_rungs, n_rows = replicas.fitted.shape
     last = replicas.position.shape[1] - 1
-    gradient = np.empty(n_rows)
     proposed = np.empty(n_rows)
     for rung in range(n_rungs - 1 if n_rungs > 1 else 1):
         before = replicas.position[rung, last]
@@ -158,8 +157,8 @@ def jump_in_scale(problem, prior, replicas, rng):
             proposed[row] = factor * replicas.fitted[rung, row]
         evidence = rung_of(problem.ladder, rung)
         log_ratio = log_scale_density(log_scale, prior, 0, 0.0) - log_scale_density(before, prior, 0, 0.0)
-        log_ratio += collapsed_gradient(evidence, replicas.scores[rung], proposed, gradient)
-        log_ratio -= collapsed_gradient(evidence, replicas.scores[rung], replicas.fitted[rung], gradient)
+        log_ratio += collapsed_likelihood(evidence, replicas.scores[rung], proposed)
+        log_ratio -= collapsed_likelihood(evidence, replicas.scores[rung], replicas.fitted[rung])
         if threshold < log_ratio:
             replicas.position[rung, last] = log_scale
             copy(replicas.fitted[rung], proposed)

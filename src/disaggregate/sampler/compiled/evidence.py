@@ -4,7 +4,8 @@ import numpy as np
 
 from disaggregate.sampler.compiled.arrays import greater
 from disaggregate.sampler.compiled.compile import kernel
-from disaggregate.sampler.compiled.counts import log_evidence_given_fitted
+from disaggregate.sampler.compiled.counts import count_law, log_evidence_given_law
+from disaggregate.sampler.compiled.normal import chances_of
 
 
 @kernel
@@ -18,17 +19,15 @@ def evidence_by_draw(fitted, offsets, units, starts, likelihood, log_likelihood)
     longer = np.empty(widest)
     result = np.empty((fitted.shape[0], n_groups))
     for draw in range(fitted.shape[0]):
+        positive, negative, _ = chances_of(fitted[draw])
         for group in range(n_groups):
             start = offsets[group]
             stop = offsets[group + 1]
             first = starts[group]
             last = starts[group + 1]
-            result[draw, group] = log_evidence_given_fitted(
-                fitted[draw, start:stop],
-                units[start:stop],
-                likelihood[first:last],
+            found = count_law(positive[start:stop], negative[start:stop], units[start:stop], law, longer)
+            result[draw, group] = log_evidence_given_law(
+                found, fitted[draw, start:stop], units[start:stop], likelihood[first:last],
                 log_likelihood[first:last],
-                law,
-                longer,
-            )
+            )  # fmt: skip
     return result

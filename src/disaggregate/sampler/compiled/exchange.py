@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import dot, fill, lesser
+from disaggregate.sampler.compiled.arrays import fill, greater, lesser
 from disaggregate.sampler.compiled.compile import part
-from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, log_evidence_by_logarithms
+from disaggregate.sampler.compiled.counts import count_law, log_evidence_given_law
+from disaggregate.sampler.compiled.normal import chances_of
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceArrays
 
 
@@ -28,7 +29,9 @@ def rung_of(ladder, rung):
 def swap_order(ladder, fitted, scores, swapped, stones, rng):
     n_rungs = fitted.shape[0]
     table = np.empty((n_rungs, n_rungs))
-    fill_likelihood_table(ladder, fitted, scores, table)
+    for replica in range(n_rungs):
+        fill(table[replica], 0.0)
+    add_likelihoods(ladder, scores, fitted, WHOLE_GROUP, table)
     order = np.empty(n_rungs, dtype=np.int64)
     for rung in range(n_rungs):
         order[rung] = rung
@@ -48,36 +51,42 @@ def swap_order(ladder, fitted, scores, swapped, stones, rng):
 
 
 @part
-def fill_likelihood_table(ladder, fitted, scores, table):
-    """Find the law of a group's count once for each replica, and weigh it by each rung's evidence."""
+def add_likelihoods(ladder, labels, fitted, in_one_piece, table):
+    """Add the log likelihood of each replica, in rows, under each rung's evidence, in columns.
+
+    The law of a group's count is found once for each replica and weighed by the evidence of each rung. Groups of
+    more than ``in_one_piece`` members have the count of their labels, which are above zero for positive members.
+    """
     n_rungs = fitted.shape[0]
-    law = np.empty(ladder.piece[1] + 1)
-    longer = np.empty(ladder.piece[1] + 1)
+    law = np.empty(widest_piece(ladder, in_one_piece))
+    longer = np.empty(law.size)
     for replica in range(n_rungs):
-        fill(table[replica], 0.0)
-    for group in range(ladder.offsets.size - 1):
-        start = ladder.offsets[group]
-        stop = ladder.offsets[group + 1]
-        first = ladder.starts[group]
-        last = ladder.starts[group + 1]
-        for replica in range(n_rungs):
-            count = 0
-            if stop - start <= WHOLE_GROUP:
-                found = count_law(fitted[replica, start:stop], ladder.units[start:stop], law, longer)
-            else:
-                found = law
+        positive, negative, _ = chances_of(fitted[replica])
+        for group in range(ladder.offsets.size - 1):
+            start = ladder.offsets[group]
+            stop = ladder.offsets[group + 1]
+            first = ladder.starts[group]
+            last = ladder.starts[group + 1]
+            units = ladder.units[start:stop]
+            if stop - start > in_one_piece:
                 for row in range(start, stop):
-                    count += ladder.units[row] * (scores[replica, row] > 0.0)
+                    first += ladder.units[row] * (labels[replica, row] > 0)
+                for rung in range(n_rungs):
+                    table[replica, rung] += ladder.log_likelihood[rung, first]
+                continue
+            found = count_law(positive[start:stop], negative[start:stop], units, law, longer)
             for rung in range(n_rungs):
-                evidence = ladder.log_likelihood[rung, first:last]
-                if stop - start > WHOLE_GROUP:
-                    table[replica, rung] += evidence[count]
-                    continue
-                total = dot(found, ladder.likelihood[rung, first:last])
-                if total >= SAFE_TOTAL:
-                    table[replica, rung] += math.log(total)
-                else:
-                    table[replica, rung] += log_evidence_by_logarithms(
-                        fitted[replica, start:stop], ladder.units[start:stop], evidence,
-                        np.empty(last - first), np.empty(last - first),
-                    )  # fmt: skip
+                table[replica, rung] += log_evidence_given_law(
+                    found, fitted[replica, start:stop], units, ladder.likelihood[rung, first:last],
+                    ladder.log_likelihood[rung, first:last],
+                )  # fmt: skip
+
+
+@part
+def widest_piece(evidence, in_one_piece):
+    """Return how many counts the largest group in one piece has, and as many for its members at least."""
+    widest = 1
+    for group in range(evidence.offsets.size - 1):
+        if evidence.offsets[group + 1] - evidence.offsets[group] <= in_one_piece:
+            widest = greater(widest, evidence.starts[group + 1] - evidence.starts[group])
+    return widest

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import square
-from disaggregate.sampler.compiled.collapsed import collapsed_gradient
+from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.products import dot
 from disaggregate.sampler.expansion import SHIFT_WIDTH
@@ -37,17 +37,16 @@ def slice_fit_scale(problem, prior, state, rng):
     if state.size[0] == 0:
         return
     fitted = np.empty(state.fitted.size)
-    gradient = np.empty(state.fitted.size)
-    level = shift_density(0.0, problem, prior, state, fitted, gradient) - rng.standard_exponential()
+    level = shift_density(0.0, problem, prior, state, fitted) - rng.standard_exponential()
     low = -SHIFT_WIDTH * rng.random()
     high = low + SHIFT_WIDTH
-    while shift_density(low, problem, prior, state, fitted, gradient) > level:
+    while shift_density(low, problem, prior, state, fitted) > level:
         low -= SHIFT_WIDTH
-    while shift_density(high, problem, prior, state, fitted, gradient) > level:
+    while shift_density(high, problem, prior, state, fitted) > level:
         high += SHIFT_WIDTH
     while True:
         shift = low + (high - low) * rng.random()
-        if shift_density(shift, problem, prior, state, fitted, gradient) >= level:
+        if shift_density(shift, problem, prior, state, fitted) >= level:
             break
         if shift < 0.0:
             low = shift
@@ -59,12 +58,12 @@ def slice_fit_scale(problem, prior, state, rng):
 
 
 @part
-def shift_density(shift, problem, prior, state, fitted, gradient):
+def shift_density(shift, problem, prior, state, fitted):
     log_scale = math.log(state.scale[0]) + 2.0 * shift
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -np.inf
     factor = math.exp(shift)
     for i in range(fitted.size):
         fitted[i] = factor * state.fitted[i]
-    log_likelihood = collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
+    log_likelihood = collapsed_likelihood(problem.evidence, state.scores, fitted)
     return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood

@@ -18,8 +18,7 @@ class Scratch(NamedTuple):
     labels: np.ndarray
     units: np.ndarray
     fitted: np.ndarray
-    positive: np.ndarray
-    negative: np.ndarray
+    chances: np.ndarray
     table: np.ndarray
 
 
@@ -59,8 +58,7 @@ def new_scratch(n_members, n_units):
         np.empty(n_members, dtype=np.int64),
         np.empty(n_members, dtype=np.int64),
         np.empty(n_members),
-        np.empty(n_members),
-        np.empty(n_members),
+        np.empty((3, n_members)),
         np.empty((n_members + 1) * (n_units + 1)),
     )
 
@@ -97,8 +95,7 @@ def draw_group_labels(evidence, group, fitted, scores, labels, order, scratch, r
             evidence.likelihood[first : first + total + 1],
             evidence.log_likelihood[first : first + total + 1],
             scratch.labels,
-            scratch.positive,
-            scratch.negative,
+            scratch.chances,
             scratch.table,
             rng,
         )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, dot, square
-from disaggregate.sampler.compiled.collapsed import collapsed_gradient
+from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.hamiltonian import whiten
 from disaggregate.sampler.compiled.products import fit_columns, unwhiten
@@ -17,7 +17,7 @@ def relocate_kernels(problem, prior, state, rng):
     row = np.empty(state.active.size)
     position = np.empty(state.active.size)
     fitted = np.empty(state.fitted.size)
-    gradient = np.empty(state.fitted.size)
+    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
     for _ in range(RELOCATIONS):
         n_active = state.size[0] - problem.n_fixed
         if n_active == 0:
@@ -27,7 +27,7 @@ def relocate_kernels(problem, prior, state, rng):
         newcomer = problem.neighbours[state.active[place], slot]
         make_last(problem, state, place, row)
         if newcomer >= 0 and not is_active(state, newcomer):
-            propose(problem, state, newcomer, row, position, fitted, gradient, rng)
+            before = propose(problem, state, newcomer, row, position, fitted, before, rng)
 
 
 @part
@@ -53,17 +53,17 @@ def make_last(problem, state, place, row):
 
 
 @inlined_part
-def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
+def propose(problem, state, newcomer, row, position, fitted, before, rng):
+    """Propose a move from where the log likelihood is ``before``; return the log likelihood after it."""
     size = state.size[0]
     last = size - 1
     own = problem.gram[newcomer, newcomer]
     outside = own - factor_row(state.factor, problem.gram[newcomer], state.active, last, row)
     if outside <= COLLINEARITY_TOLERANCE * own:
-        return
+        return before
     column = state.active[last]
     if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
-        return
-    before = collapsed_gradient(problem.evidence, state.scores, state.fitted, gradient)
+        return before
     whiten(state, position[:size])
     product = state.products[last]
     old_row = np.empty(size)
@@ -72,10 +72,11 @@ def propose(problem, state, newcomer, row, position, fitted, gradient, rng):
     append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
     unwhiten(state.factor, size, position)
     fit_columns(problem.psi, state.active, position[:size], fitted)
-    after = collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
+    after = collapsed_likelihood(problem.evidence, state.scores, fitted)
     if -rng.standard_exponential() < after - before:
         copy(state.weights[:size], position)
         copy(state.fitted, fitted)
-    else:
-        state.size[0] = last
-        append_column(state, column, product, old_row, square(old_row[last]))
+        return after
+    state.size[0] = last
+    append_column(state, column, product, old_row, square(old_row[last]))
+    return before

@@ -10,7 +10,9 @@ from disaggregate.sampler.compiled.products import fit_rows, gather_products, re
 from disaggregate.sampler.compiled.relocation import relocate_kernels
 from disaggregate.sampler.compiled.scale import draw_scale, slice_scale
 from disaggregate.sampler.compiled.selection import select_kernels
+from disaggregate.sampler.compiled.turnover import turn_over_kernels
 from disaggregate.sampler.compiled.weights import draw_weights
+from disaggregate.sampler.model import TURNOVERS
 
 # Rounding creeps into a factor that is only ever updated, so it is made anew this often.
 _SWEEPS_A_FACTOR = 50
@@ -34,6 +36,7 @@ def advance_sparse(problem, prior, state, rng, n_sweeps, n_burn, thin, record):
         draw_weights(problem, prior, state, rng)
         fit_rows(problem, prior, state, rng)
         relocate_kernels(problem, prior, state, rng)
+        turn_over_kernels(problem, prior, state, rng)
         move_weights(problem, prior, state, rng)
         slice_fit_scale(problem, prior, state, rng)
         draw_scores_exactly(problem, prior, state, rng)
@@ -86,7 +89,8 @@ def draws_kept(state, n_burn, thin):
 
 @inlined_part
 def may_outgrow(problem, state):
-    return state.active.size < lesser(problem.gram.shape[0], state.size[0] + state.candidates.size)
+    most = state.size[0] + state.candidates.size + TURNOVERS
+    return state.active.size < lesser(problem.gram.shape[0], most)
 
 
 @inlined_part

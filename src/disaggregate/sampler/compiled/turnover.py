@@ -1,0 +1,76 @@
+"""Compiled twin of ``sampler.turnover``."""
+
+import math
+
+import numpy as np
+
+from disaggregate.sampler.compiled.arrays import copy, dot, square
+from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
+from disaggregate.sampler.compiled.compile import inlined_part, part
+from disaggregate.sampler.compiled.hamiltonian import whiten
+from disaggregate.sampler.compiled.products import fit_columns, unwhiten
+from disaggregate.sampler.compiled.relocation import is_active, make_last
+from disaggregate.sampler.compiled.selection import append_column, factor_row, log_acceptance
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS
+
+
+@inlined_part
+def turn_over_kernels(problem, prior, state, rng):
+    row = np.empty(state.active.size)
+    position = np.empty(state.active.size)
+    fitted = np.empty(state.fitted.size)
+    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
+    for _ in range(TURNOVERS):
+        if rng.random() < 0.5:
+            before = propose_birth(problem, prior, state, row, position, fitted, before, rng)
+        elif state.size[0] > problem.n_fixed:
+            before = propose_death(problem, prior, state, row, position, fitted, before, rng)
+
+
+@inlined_part
+def propose_birth(problem, prior, state, row, position, fitted, before, rng):
+    """Propose a birth where the log likelihood is ``before``; return the log likelihood after it."""
+    size = state.size[0]
+    newcomer = problem.n_fixed + int(rng.random() * (problem.gram.shape[0] - problem.n_fixed))
+    if is_active(state, newcomer):
+        return before
+    own = problem.gram[newcomer, newcomer]
+    outside = own - factor_row(state.factor, problem.gram[newcomer], state.active, size, row)
+    if outside <= COLLINEARITY_TOLERANCE * own:
+        return before
+    whiten(state, position[:size])
+    position[size] = math.sqrt(state.scale[0]) * rng.standard_normal()
+    append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
+    log_prior = log_acceptance(problem, prior, 0.0, size - problem.n_fixed, 0.0)
+    return move_or_go_back(problem, state, position, fitted, before, log_prior, size, rng)
+
+
+@inlined_part
+def propose_death(problem, prior, state, row, position, fitted, before, rng):
+    """Propose a death where the log likelihood is ``before``; return the log likelihood after it."""
+    size = state.size[0]
+    n_active = size - problem.n_fixed
+    make_last(problem, state, problem.n_fixed + int(rng.random() * n_active), row)
+    last = size - 1
+    column = state.active[last]
+    if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+        return before
+    whiten(state, position[:size])
+    state.size[0] = last
+    log_prior = -log_acceptance(problem, prior, 0.0, n_active - 1, 0.0)
+    return move_or_go_back(problem, state, position, fitted, before, log_prior, size, rng)
+
+
+@part
+def move_or_go_back(problem, state, position, fitted, before, log_prior, size_before, rng):
+    """Take the whitened weights of the new active set, or go back to the old one."""
+    size = state.size[0]
+    unwhiten(state.factor, size, position)
+    fit_columns(problem.psi, state.active, position[:size], fitted)
+    after = collapsed_likelihood(problem.evidence, state.scores, fitted)
+    if -rng.standard_exponential() < after - before + log_prior:
+        copy(state.weights[:size], position)
+        copy(state.fitted, fitted)
+        return after
+    state.size[0] = size_before
+    return before
