@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
-from disaggregate.sampler.counts import log_agreement_table
+from disaggregate.sampler.counts import log_agreement_table, log_evidence_given_fitted
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
 
 
@@ -21,17 +22,18 @@ def collapsed_gradient(
     """
     total = 0.0
     gradient = np.empty_like(fitted)
-    for group in range(len(evidence.offsets) - 1):
-        rows = group_rows_of(evidence, group)
-        if rows.stop - rows.start <= WHOLE_GROUP:
-            pieces = [(rows, group_evidence(evidence, group))]
-        else:
-            starts = range(rows.start, rows.stop, BLOCK)
-            pieces = [_block_piece(evidence, scores, start, min(start + BLOCK, rows.stop)) for start in starts]
-        for piece, log_likelihood in pieces:
-            value, gradient[piece] = group_gradient(fitted[piece], evidence.units[piece], log_likelihood)
-            total += value
+    for rows, log_likelihood in _pieces(evidence, scores):
+        value, gradient[rows] = group_gradient(fitted[rows], evidence.units[rows], log_likelihood)
+        total += value
     return total, gradient
+
+
+def collapsed_likelihood(evidence: EvidenceArrays, scores: np.ndarray, fitted: np.ndarray) -> float:
+    """The same without the gradient."""
+    return sum(
+        log_evidence_given_fitted(fitted[rows], evidence.units[rows], log_likelihood)
+        for rows, log_likelihood in _pieces(evidence, scores)
+    )
 
 
 def group_gradient(fitted: np.ndarray, units: np.ndarray, log_likelihood: np.ndarray) -> tuple[float, np.ndarray]:
@@ -44,13 +46,24 @@ def group_gradient(fitted: np.ndarray, units: np.ndarray, log_likelihood: np.nda
     so_far = np.zeros(1)  # log law of the count of the members before i
     for i, step in enumerate(units):
         reach = len(so_far)
-        positive = logsumexp(so_far + ahead[i + 1, step : reach + step]) - total
-        negative = logsumexp(so_far + ahead[i + 1, :reach]) - total
+        positive = np.logaddexp.reduce(so_far + ahead[i + 1, step : reach + step]) - total
+        negative = np.logaddexp.reduce(so_far + ahead[i + 1, :reach]) - total
         gradient[i] = np.exp(log_density[i] + positive) - np.exp(log_density[i] + negative)
         without, with_it = so_far + log_negative[i], so_far + log_positive[i]
         nothing = np.full(step, -np.inf)
         so_far = np.logaddexp(np.concatenate([without, nothing]), np.concatenate([nothing, with_it]))
     return float(total), gradient
+
+
+def _pieces(evidence: EvidenceArrays, scores: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield the rows of each small group with its evidence, and of each block of a large one with its count."""
+    for group in range(len(evidence.offsets) - 1):
+        rows = group_rows_of(evidence, group)
+        if rows.stop - rows.start <= WHOLE_GROUP:
+            yield rows, group_evidence(evidence, group)
+            continue
+        for start in range(rows.start, rows.stop, BLOCK):
+            yield _block_piece(evidence, scores, start, min(start + BLOCK, rows.stop))
 
 
 def _block_piece(evidence: EvidenceArrays, scores: np.ndarray, start: int, stop: int) -> tuple[slice, np.ndarray]:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.collapsed import collapsed_likelihood
 from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior, Problem, State
 from disaggregate.sampler.scale import slice_step
 
@@ -42,7 +42,7 @@ def slice_fit_scale(problem: Problem, prior: Prior, state: State, rng: np.random
         log_scale = present + 2.0 * shift
         if abs(log_scale) > LOG_SCALE_BOUND:
             return -math.inf
-        log_likelihood, _ = collapsed_gradient(problem.evidence, state.scores, math.exp(shift) * state.fitted)
+        log_likelihood = collapsed_likelihood(problem.evidence, state.scores, math.exp(shift) * state.fitted)
         return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood
 
     shift = slice_step(log_density, 0.0, SHIFT_WIDTH, rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.collapsed import collapsed_likelihood
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, Problem, State
 from disaggregate.sampler.products import fit_rows, refresh_factor
 from disaggregate.sampler.selection import outside_span
@@ -51,7 +51,7 @@ def _propose(problem: Problem, prior: Prior, state: State, newcomer: int, rng: n
         <= COLLINEARITY_TOLERANCE * problem.gram[column, column]
     ):
         return
-    before, _ = collapsed_gradient(problem.evidence, state.scores, state.fitted)
+    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
     kept = State(*(array.copy() for array in state))
     whitened_weights = state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1]
     state.active[last] = newcomer
@@ -59,7 +59,7 @@ def _propose(problem: Problem, prior: Prior, state: State, newcomer: int, rng: n
     refresh_factor(problem, state)
     state.weights[: last + 1] = np.linalg.solve(state.factor[: last + 1, : last + 1].T, whitened_weights)
     fit_rows(problem, prior, state, rng)
-    after, _ = collapsed_gradient(problem.evidence, state.scores, state.fitted)
+    after = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
     if not -rng.standard_exponential() < after - before:
         for array, old in zip(state, kept, strict=True):
             array[...] = old

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.collapsed import collapsed_likelihood
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS, Prior, Problem, State
 from disaggregate.sampler.products import fit_rows, refresh_factor
 from disaggregate.sampler.relocation import make_last
@@ -79,11 +79,11 @@ def _move_or_go_back(
     rng: np.random.Generator,
 ) -> None:
     size = state.size[0]
-    before, _ = collapsed_gradient(problem.evidence, state.scores, state.fitted)
+    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
     refresh_factor(problem, state)
     state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
     fit_rows(problem, prior, state, rng)
-    after, _ = collapsed_gradient(problem.evidence, state.scores, state.fitted)
+    after = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
     if not -rng.standard_exponential() < after - before + log_prior:
         for array, old in zip(state, kept, strict=True):
             array[...] = old

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from disaggregate.sampler.collapsed import collapsed_gradient
+from disaggregate.sampler.collapsed import collapsed_gradient, collapsed_likelihood
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, fitted_scores, moving_rungs
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, rung_of
 from disaggregate.sampler.exchange import swap_order
@@ -168,8 +168,8 @@ def jump_in_scale(problem: DenseProblem, prior: Prior, replicas: Replicas, rng: 
         evidence = rung_of(problem.ladder, rung)
         proposed = fitted * math.exp(0.5 * (log_scale - position[-1]))
         log_ratio = log_scale_density(log_scale, prior, 0, 0.0) - log_scale_density(position[-1], prior, 0, 0.0)
-        log_ratio += collapsed_gradient(evidence, scores, proposed)[0]
-        log_ratio -= collapsed_gradient(evidence, scores, fitted)[0]
+        log_ratio += collapsed_likelihood(evidence, scores, proposed)
+        log_ratio -= collapsed_likelihood(evidence, scores, fitted)
         if threshold < log_ratio:
             position[-1] = log_scale
             fitted[:] = proposed
