@@ -29,7 +29,7 @@ def collapsed_gradient(
 
 
 def collapsed_likelihood(evidence: EvidenceArrays, scores: np.ndarray, fitted: np.ndarray) -> float:
-    """The same without the gradient."""
+    """Return the same without the gradient."""
     return sum(
         log_evidence_given_fitted(fitted[rows], evidence.units[rows], log_likelihood)
         for rows, log_likelihood in _pieces(evidence, scores)
