@@ -70,8 +70,8 @@ def test_each_word_gets_the_evidence_of_its_captions(finder, pictures):
     assert finder.classifiers_["lamp"].y == {
         0: Count(0),
         1: Count(0),
-        2: Fraction(1 / 2, 10),
-        3: Fraction(1 / 3, 10),
+        2: Fraction(1 / 2, 100),
+        3: Fraction(1 / 3, 100),
     }
     finder.set_params(evidence="at_least", words=["door"]).fit(*pictures)
     assert finder.words_ == ["door"]
@@ -169,5 +169,5 @@ def test_clones_have_the_same_settings():
     assert (twin.evidence, twin.words, twin.n_regions) == ("at_least", ["sun"], 7)
 
 
-def test_the_default_classifier_has_its_own_defaults():
-    assert WordFinder()._new_classifier().get_params() == GroupStatsClassifier().get_params()
+def test_the_default_classifier_puts_no_emphasis_on_what_pictures_differ_in():
+    assert WordFinder()._new_classifier().get_params() == GroupStatsClassifier(emphasis=1.0).get_params()

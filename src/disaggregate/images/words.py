@@ -18,6 +18,7 @@ from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.images.captions import Kind, word_evidence
 from disaggregate.images.collection import Regions, collect_regions
 from disaggregate.images.regions import Method
+from disaggregate.settings import GROUPS_ARE_PICTURES
 
 
 class WordFinder(BaseEstimator):
@@ -32,11 +33,11 @@ class WordFinder(BaseEstimator):
         What a caption with the word says: that a share of 1 / (number of its words) of the regions show it, as
         in the paper; that at least one does, as in multiple-instance learning; or both. See
         :func:`word_evidence`.
-    confidence : float, default=10
-        The paper's chi of that share; low, since the share is a guess.
+    confidence : float, default=100
+        The paper's chi of that share.
     classifier : GroupStatsClassifier, optional
         The unfitted classifier of which each word gets a copy; its settings, such as ``random_state``, are
-        those of every word. By default one with its own defaults.
+        those of every word. By default one with ``emphasis=1``, since pictures are not made of regions at random.
     words : sequence of str, optional
         Words to learn; by default all words of the captions that are in some pictures, but not in all.
     method, n_regions
@@ -63,7 +64,7 @@ class WordFinder(BaseEstimator):
         self,
         *,
         evidence: Kind = "fraction",
-        confidence: float = 10.0,
+        confidence: float = 100.0,
         classifier: Any = None,
         words: Sequence[str] | None = None,
         method: Method = "slic",
@@ -159,7 +160,7 @@ class WordFinder(BaseEstimator):
         return images
 
     def _new_classifier(self) -> Any:
-        return GroupStatsClassifier() if self.classifier is None else clone(self.classifier)
+        return GroupStatsClassifier(**GROUPS_ARE_PICTURES) if self.classifier is None else clone(self.classifier)
 
     def _probability(self, regions: Regions, word: str) -> NDArray[np.float64]:
         return self.classifiers_[word].predict_proba(self.scaler_.transform(regions.features))[:, 1]
