@@ -17,7 +17,7 @@ _SCALE_PRIOR = {"sparse": (10.0, 1000.0), "dense": (3.0, 15.0)}
 GROUPS_ARE_PLACES = {"context": "auto", "emphasis": 1.0}
 
 # Nor are the regions of a picture: rooms and landscapes differ as places do.
-GROUPS_ARE_PICTURES = {"emphasis": 1.0}
+GROUPS_ARE_PICTURES: dict[str, Any] = {"emphasis": 1.0}
 
 # Groups of which the analyst knows that they were.
 GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto"}
