@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,11 +20,15 @@ class Ours:
     name: ClassVar[str] = "disaggregate"
     settings: ClassVar[dict[str, Any]] = {}
 
+    def __init__(self, defaults: Mapping[str, Any] = MappingProxyType({})) -> None:
+        self.defaults = defaults
+
     def fit(self, X: np.ndarray, known: Any, groups: np.ndarray) -> Self:
         """Fit to shares or other evidence on groups."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.model_ = GroupStatsClassifier(random_state=0, **self.settings).fit(X, known, groups=groups)
+            self.model_ = GroupStatsClassifier(**{"random_state": 0, **self.defaults, **self.settings})
+            self.model_.fit(X, known, groups=groups)
         return self
 
     def decision_function(self, X: np.ndarray) -> np.ndarray:

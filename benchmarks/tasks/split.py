@@ -31,6 +31,8 @@ class Split:
         Individuals left out, and their labels.
     evidence : dict, optional
         What is known of each group, for methods that take more than shares.
+    settings : dict, optional
+        Defaults of ours for data of this kind, where they are not those of the classifier.
     """
 
     task: str
@@ -44,6 +46,7 @@ class Split:
     X_test: np.ndarray
     y_test: np.ndarray
     evidence: dict[Any, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, int, int, int]:
