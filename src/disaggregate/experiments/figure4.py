@@ -122,6 +122,6 @@ def _draw(raw: pd.DataFrame) -> Figure:
             ax.bar(at, by_word["mean"], 0.36, yerr=by_word["std"], capsize=3, color=colour, label=evidence)
         ax.axhline(0.5, color="grey", linewidth=1.0, linestyle="dotted")
         ax.set(title=title, ylabel="AUC on labelled test regions", ylim=(0.3, 1.02))
-    panels[0].legend(loc="upper right", ncols=2)
+    panels[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     panels[1].set_xticks(range(len(words)), words, rotation=30, ha="right")
     return figure
