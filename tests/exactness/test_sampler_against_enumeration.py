@@ -92,6 +92,12 @@ def enumerate_case(case: Case, reports: tuple[Evidence, ...] | None = None, **ch
     )
 
 
+def problem_of(case: Case, reports: tuple[Evidence, ...]) -> Problem:
+    """What a sweep reads, for a case without an intercept."""
+    columns = unit_columns(rbf_kernel(np.array(case.centers)[:, None], case.X, gamma=0.5))[0]
+    return make_problem(columns, 0, group_rows(case.groups, dict(enumerate(reports))))
+
+
 def new_people() -> np.ndarray:
     return np.array([[-2.5], [-0.5], [0.4], [1.0], [3.0]])
 
@@ -160,10 +166,8 @@ def test_ladder_agrees_with_enumeration(name: str, seed: int) -> None:
 def labels_against_evidence(seed: int) -> int:
     """Let a chain with the labels trade places with one that knows nothing; count wrong labels after all swaps."""
     case = CASES["labels"]
-    data = group_rows(case.groups, dict(enumerate(case.reports)))
-    columns = unit_columns(rbf_kernel(np.array(case.centers)[:, None], case.X, gamma=0.5))[0]
     powers, rng = np.array([1.0, 0.0]), np.random.default_rng(seed)
-    ladder = SparseLadder(make_problem(columns, 0, data), Prior(**case.prior), powers, 3, rng)
+    ladder = SparseLadder(problem_of(case, case.reports), Prior(**case.prior), powers, 3, rng)
     told = np.array([report.reported_share(1) == 1.0 for report in case.reports])
     wrong = 0
     for _ in range(300):
@@ -217,10 +221,7 @@ RIGHT_BLOCKS: dict[str, Block] = {
 def worst_z(blocks: dict[str, Block], reports: tuple[Evidence, ...], seed: int) -> float:
     """Run chains of these blocks; return how far their averages lie from the enumeration of the true model."""
     case, exact = WRONG_CASE, enumerate_case(WRONG_CASE)
-    centers = np.array(case.centers)[:, None]
-    data = group_rows(case.groups, dict(enumerate(reports)))
-    problem = make_problem(unit_columns(rbf_kernel(centers, case.X, gamma=0.5))[0], 0, data)
-    prior = Prior(**case.prior)
+    problem, prior = problem_of(case, reports), Prior(**case.prior)
     means = []
     for rng in np.random.default_rng(seed).spawn(N_CHAINS):
         state = random_start(problem, prior, 3, rng)

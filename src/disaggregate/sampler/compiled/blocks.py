@@ -7,6 +7,7 @@ import numpy as np
 from disaggregate.sampler.compiled.arrays import copy, fill, greater, lesser, square
 from disaggregate.sampler.compiled.collapsed import (
     forced_gradient,
+    forced_side,
     group_gradient,
     is_forced,
     piece_evidence,
@@ -54,8 +55,7 @@ def collapsed(evidence, labels, fitted, in_one_piece, is_exact, table, gradient)
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
         if is_forced(evidence, group):
-            sign = 1.0 if evidence.most[group] > 0 else -1.0
-            chance = positive if sign > 0.0 else negative
+            sign, chance = forced_side(evidence, group, positive, negative)
             total += forced_gradient(
                 fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
             )
@@ -200,11 +200,10 @@ def tile_information(ladder, rung, fitted, in_one_piece, slope, starts, worth):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
         if is_forced(evidence, group):
-            sign = 1.0 if evidence.most[group] > 0 else -1.0
+            sign, chance = forced_side(evidence, group, positive, negative)
             for row in range(start, stop):
                 starts[n_pieces] = row
-                chance = positive[row] if sign > 0.0 else negative[row]
-                worth[n_pieces] = forced_worth(sign * fitted[row], chance, density[row], evidence.units[row])
+                worth[n_pieces] = forced_worth(sign * fitted[row], chance[row], density[row], evidence.units[row])
                 n_pieces += 1
             continue
         is_held = stop - start > in_one_piece

@@ -39,8 +39,7 @@ def collapsed_gradient(evidence, scores, fitted, gradient):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
         if is_forced(evidence, group):
-            sign = 1.0 if evidence.most[group] > 0 else -1.0
-            chance = positive if sign > 0.0 else negative
+            sign, chance = forced_side(evidence, group, positive, negative)
             total += forced_gradient(
                 fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
             )
@@ -69,8 +68,7 @@ def collapsed_likelihood(evidence, scores, fitted):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
         if is_forced(evidence, group):
-            sign = 1.0 if evidence.most[group] > 0 else -1.0
-            chance = positive if sign > 0.0 else negative
+            sign, chance = forced_side(evidence, group, positive, negative)
             total += log_product(fitted[start:stop], sign, chance[start:stop])
             continue
         step = piece_size(stop - start)
@@ -89,6 +87,14 @@ def collapsed_likelihood(evidence, scores, fitted):
 def is_forced(evidence, group):
     """Tell whether the evidence leaves no choice of labels."""
     return evidence.most[group] == 0 or evidence.fewest[group] == total_units(evidence, group)
+
+
+@inlined_part
+def forced_side(evidence, group, positive, negative):
+    """Return the sign of the label that all members have, and the chance of it for every row."""
+    if evidence.most[group] > 0:
+        return 1.0, positive
+    return -1.0, negative
 
 
 @inlined_part
