@@ -126,7 +126,7 @@ def run(splits: Iterator[Split], methods: list[str], path: Path) -> dict[str, st
                 continue
             row = {**dict(zip(COLUMNS[:5], (*split.key, name), strict=True)), **result}
             with path.open("a", encoding="utf-8", newline="") as file:
-                csv.DictWriter(file, COLUMNS).writerow(row)
+                csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
             print(*row.values(), flush=True)
     return missing
 
