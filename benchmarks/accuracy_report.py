@@ -12,6 +12,8 @@ from benchmarks.tasks.two_bags import PUBLISHED_NAME
 OURS = "disaggregate"
 CEILING = "supervised oracle (sees labels)"
 BAGS, WORD = "two bags, ", "word "
+SCORES = {"accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss", "calibration": "calibration error"}
+LOWER_IS_BETTER = ("log_loss", "calibration")
 
 INTRODUCTION = """\
 # Accuracy
@@ -46,6 +48,7 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
     if len(by_size):
         parts += [
             _standing(by_size),
+            _duels(by_size),
             *(_by_size(task, cell) for task, cell in by_size.groupby("task", sort=False)),
         ]
         _chart(by_size, path.with_suffix(".png"))
@@ -124,24 +127,45 @@ def _standing(results: pd.DataFrame) -> str:
     return "## Where `disaggregate` stands\n\n" + _table(headings, body)
 
 
+def _duels(results: pd.DataFrame) -> str:
+    """Count the cells in which ours is better than each rival, score by score."""
+    splits = ["task", "size", "seed", "fold"]
+    wide = results.astype({"method": str}).pivot(index=splits, columns="method", values=list(SCORES))
+    methods = results["method"].cat.remove_unused_categories().cat.categories
+    rows = []
+    for rival in methods.drop([OURS, CEILING], errors="ignore"):
+        row = []
+        for score in SCORES:
+            both = wide[score].reindex(columns=[OURS, rival]).dropna().groupby(level=["task", "size"]).mean()
+            lead = both[OURS] - both[rival]
+            row.append(f"{(-lead if score in LOWER_IS_BETTER else lead).gt(0.0).sum()}")
+        if len(both):
+            rows.append([rival, str(len(both)), *row])
+    if not rows:
+        return ""
+    text = (
+        "In how many cells, which are data sets with groups of one size, `disaggregate` is better than each rival:"
+    )
+    return text + "\n\n" + _table(["rival", "cells", *SCORES.values()], rows)
+
+
 def _by_size(task: str, cell: pd.DataFrame) -> str:
     """Accuracy and AUC of each method at each size."""
     rows = []
     for size, part in cell.groupby("size"):
-        scores = ("accuracy", "auc", "log_loss", "calibration")
-        summaries = {score: _summary(part, score) for score in scores}
-        best = {score: _best(summaries[score], score in ("log_loss", "calibration")) for score in scores}
+        summaries = {score: _summary(part, score) for score in SCORES}
+        best = {score: _best(summaries[score], score in LOWER_IS_BETTER) for score in SCORES}
         for method in summaries["accuracy"].index:
             mine = part[part.method == method]
             shown = [
                 _bold(f"{summaries[score].loc[method, 'mean']:.3f}", best[score] == method)
                 + (f" ± {summaries[score].loc[method, 'sem']:.3f}" if score in ("accuracy", "auc") else "")
-                for score in scores
+                for score in SCORES
             ]
             rhat = f"{mine.rhat.median():.3f}" if method == OURS else "-"
             rows.append([str(size), method, *shown, f"{mine.seconds.median():.1f}", rhat, str(len(mine))])
     headings = [
-        *("groups of", "method", "accuracy", "AUC", "log loss", "calibration error"),
+        *("groups of", "method", *SCORES.values()),
         *("seconds, median", "R-hat, median", "fits"),
     ]
     return f"## {task}\n\n" + _table(headings, rows)

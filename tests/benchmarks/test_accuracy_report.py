@@ -70,6 +70,21 @@ def test_a_rival_is_judged_on_the_splits_that_both_were_run_on(report):
     assert "| 8 | 1 | 0 | 0 | 0 | 0 |" in text
 
 
+def test_cells_won_are_counted_by_rival_and_score(report):
+    text = report(
+        rows("vote", 8, ORDER[0], [0.7, 0.8]),
+        rows("vote", 8, ORDER[1], [0.6, 0.7]),
+        rows("vote", 16, ORDER[0], [0.5, 0.5, 0.9]),
+        rows("vote", 16, ORDER[1], [0.6, 0.6]),
+        rows("sonar", 16, ORDER[0], [0.9]),
+        rows("sonar", 16, ORDER[1], [0.8]),
+        rows("sonar", 16, ORDER[2], [1.0]),
+    )
+    assert "| rival | cells | accuracy | AUC | log loss | calibration error |" in text
+    assert "| mean map | 3 | 2 | 2 | 2 | 0 |" in text
+    assert "supervised oracle (sees labels) | 1 |" not in text
+
+
 def test_published_numbers_stand_beside_two_bags(report, tmp_path):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "quadrianto_icml2008_table3.csv").write_text(
