@@ -16,10 +16,10 @@ COLLINEARITY_TOLERANCE = 1e-6
 LOG_SCALE_BOUND = 30.0
 
 # Mutual neighbours among which a kernel may be relocated.
-NEIGHBOURS = 24
+NEIGHBOURS = 12
 
 # Births and deaths that a sweep proposes with labels and scores summed out.
-TURNOVERS = 24
+TURNOVERS = 16
 
 _SPARE_COLUMNS = 32
 

@@ -9,7 +9,7 @@ from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, Problem, S
 from disaggregate.sampler.products import fit_rows, refresh_factor
 from disaggregate.sampler.selection import outside_span
 
-RELOCATIONS = 16
+RELOCATIONS = 4
 
 
 def relocate_kernels(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:

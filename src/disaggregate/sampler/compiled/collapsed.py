@@ -4,11 +4,10 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import copy, greater, lesser
+from disaggregate.sampler.compiled.arrays import lesser
 from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
 from disaggregate.sampler.compiled.counts import (
     SAFE_TOTAL,
-    SHORT,
     count_law,
     fill_agreement,
     fill_log_agreement,
@@ -17,17 +16,13 @@ from disaggregate.sampler.compiled.counts import (
     log_evidence_given_law,
 )
 from disaggregate.sampler.compiled.latent import total_units
-from disaggregate.sampler.compiled.normal import chances_of, fill_chances, log_normal_cdf
+from disaggregate.sampler.compiled.normal import chances_of, log_normal_cdf
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 # A product above SAFE_TOTAL times a factor above this cannot underflow.
 _PLAIN = 1e-100
-
-# How often a likelihood that may be too small is looked at, and when a product of chances goes into it.
-_ROWS_A_LOOK = 128
-_TELLING = 1e-6
 
 
 @part
@@ -52,62 +47,40 @@ def collapsed_gradient(evidence, scores, fitted, gradient):
         step = piece_size(stop - start)
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            of_counts, log_of_counts = piece_evidence(
-                evidence, scores, group, begin, end, likelihood, log_likelihood
-            )
+            width = piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
             total += group_gradient(
-                fitted[begin:end], evidence.units[begin:end], of_counts, log_of_counts, positive[begin:end],
-                negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
+                fitted[begin:end], evidence.units[begin:end], likelihood[:width], log_likelihood[:width],
+                positive[begin:end], negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
             )  # fmt: skip
     return total
 
 
 @part
-def collapsed_likelihood(evidence, scores, fitted, least):
-    """Return the log likelihood alone, which takes half the time; minus infinity once it is below ``least``.
-
-    No group's evidence has a likelihood above 1, so the sum over groups only falls.
-    """
+def collapsed_likelihood(evidence, scores, fitted):
+    """Return the log likelihood alone, which takes half the time."""
     width = evidence.piece[1] + 1
     laws = np.empty((2, width))
     likelihood = np.empty(width)
     log_likelihood = np.empty(width)
-    positive = np.empty(fitted.size)
-    negative = np.empty(fitted.size)
-    density = np.empty(fitted.size)
-    known = 0
+    positive, negative, _ = chances_of(fitted)
     total = 0.0
-    product = 1.0  # of known labels' chances: one logarithm for many
     for group in range(evidence.offsets.size - 1):
         start = evidence.offsets[group]
         stop = evidence.offsets[group + 1]
-        if stop > known:
-            if total < least:
-                return -np.inf
-            begin = known
-            known = lesser(greater(stop, known + _ROWS_A_LOOK), fitted.size)
-            fill_chances(fitted[begin:known], positive[begin:known], negative[begin:known], density[begin:known])
         if is_forced(evidence, group):
             sign, chance = forced_side(evidence, group, positive, negative)
-            for i in range(start, stop):
-                if chance[i] > _PLAIN:
-                    product *= chance[i]
-                    if product < _TELLING:
-                        total += math.log(product)
-                        product = 1.0
-                else:
-                    total += log_normal_cdf(sign * fitted[i])
+            total += log_product(fitted[start:stop], sign, chance[start:stop])
             continue
         step = piece_size(stop - start)
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            of_counts, log_of_counts = piece_evidence(
-                evidence, scores, group, begin, end, likelihood, log_likelihood
-            )
+            width = piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
             units = evidence.units[begin:end]
             law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
-            total += log_evidence_given_law(law, fitted[begin:end], units, of_counts, log_of_counts)
-    return total + math.log(product)
+            total += log_evidence_given_law(
+                law, fitted[begin:end], units, likelihood[:width], log_likelihood[:width]
+            )
+    return total
 
 
 @inlined_part
@@ -131,11 +104,14 @@ def piece_size(n_members):
 
 @inlined_part
 def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood):
-    """Look up the evidence of a small group; for a block of a large one, hold its count where it is."""
+    """Copy the evidence of a small group; for a block of a large one, hold its count where it is."""
     first = evidence.starts[group]
-    last = evidence.starts[group + 1]
+    width = evidence.starts[group + 1] - first
     if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:
-        return evidence.likelihood[first:last], evidence.log_likelihood[first:last]
+        for c in range(width):
+            likelihood[c] = evidence.likelihood[first + c]
+            log_likelihood[c] = evidence.log_likelihood[first + c]
+        return width
     count = 0
     width = 1
     for row in range(begin, end):
@@ -144,7 +120,7 @@ def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likeliho
     for c in range(width):
         likelihood[c] = 1.0 if c == count else 0.0
         log_likelihood[c] = 0.0 if c == count else -np.inf
-    return likelihood[:width], log_likelihood[:width]
+    return width
 
 
 @part
@@ -183,11 +159,6 @@ def group_gradient(
     width = likelihood.size
     law = laws[0]
     longer = laws[1]
-    if width == fitted.size + 1 and width <= SHORT:
-        total = short_gradient(likelihood, positive, negative, density, gradient, table, law)
-        if total >= SAFE_TOTAL:
-            return math.log(total)
-        return group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table, law, longer)
     fill_agreement(positive, negative, units, likelihood, table)
     total = table[0]
     if total < SAFE_TOTAL:
@@ -206,41 +177,6 @@ def group_gradient(
         reach += step
         law, longer = longer, law
     return math.log(total)
-
-
-@part
-def short_gradient(likelihood, positive, negative, density, gradient, table, law):
-    """Do the same for a few members who count once each; return the likelihood, and stop if it is too small."""
-    n = positive.size
-    width = n + 1
-    copy(table[n * width : (n + 1) * width], likelihood)
-    for i in range(n - 1, -1, -1):
-        p = positive[i]
-        q = negative[i]
-        here = i * width
-        without = table[here + width]
-        for c in range(i + 1):
-            with_it = table[here + width + c + 1]
-            table[here + c] = q * without + p * with_it
-            without = with_it
-    total = table[0]
-    if total < SAFE_TOTAL:
-        return total
-    law[0] = 1.0
-    for i in range(n):
-        p = positive[i]
-        q = negative[i]
-        below = (i + 1) * width
-        change = 0.0
-        carried = 0.0
-        for c in range(i + 1):
-            so_far = law[c]
-            change += so_far * (table[below + c + 1] - table[below + c])
-            law[c] = so_far * q + carried
-            carried = so_far * p
-        law[i + 1] = carried
-        gradient[i] = change * density[i] / total
-    return total
 
 
 @part

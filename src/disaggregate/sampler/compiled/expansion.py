@@ -37,16 +37,16 @@ def slice_fit_scale(problem, prior, state, rng):
     if state.size[0] == 0:
         return
     fitted = np.empty(state.fitted.size)
-    level = shift_density(0.0, problem, prior, state, fitted, -np.inf) - rng.standard_exponential()
+    level = shift_density(0.0, problem, prior, state, fitted) - rng.standard_exponential()
     low = -SHIFT_WIDTH * rng.random()
     high = low + SHIFT_WIDTH
-    while shift_density(low, problem, prior, state, fitted, level) > level:
+    while shift_density(low, problem, prior, state, fitted) > level:
         low -= SHIFT_WIDTH
-    while shift_density(high, problem, prior, state, fitted, level) > level:
+    while shift_density(high, problem, prior, state, fitted) > level:
         high += SHIFT_WIDTH
     while True:
         shift = low + (high - low) * rng.random()
-        if shift_density(shift, problem, prior, state, fitted, level) >= level:
+        if shift_density(shift, problem, prior, state, fitted) >= level:
             break
         if shift < 0.0:
             low = shift
@@ -58,12 +58,12 @@ def slice_fit_scale(problem, prior, state, rng):
 
 
 @part
-def shift_density(shift, problem, prior, state, fitted, least):
+def shift_density(shift, problem, prior, state, fitted):
     log_scale = math.log(state.scale[0]) + 2.0 * shift
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -np.inf
     factor = math.exp(shift)
     for i in range(fitted.size):
         fitted[i] = factor * state.fitted[i]
-    log_prior = -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale)
-    return log_prior + collapsed_likelihood(problem.evidence, state.scores, fitted, least - log_prior)
+    log_likelihood = collapsed_likelihood(problem.evidence, state.scores, fitted)
+    return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood
