@@ -154,6 +154,25 @@ def test_whole_sweeps(name: str, plain: Callable, fast: Callable, rng: np.random
     assert one.random() == other.random()
 
 
+@pytest.mark.parametrize("expand", [expansion.expand_scores, fast_expansion.expand_scores], ids=["plain", "fast"])
+def test_scores_that_the_kernels_explain_in_full(expand: Callable, rng: np.random.Generator) -> None:
+    """As many kernels as individuals and a great scale: rounding must not send the scores to infinity."""
+    X = rng.standard_normal((15, 2))
+    psi = np.exp(-0.7 * ((X[None] - X[:, None]) ** 2).sum(axis=2))
+    problem = make_problem(psi, 0, group_rows(["g"] * 15, {"g": Fraction(0.5)}))
+    state = with_room(problem, empty_state(problem, 15))
+    state.size[0] = 15
+    state.active[:15] = np.arange(15)
+    state.scale[0] = 1e13
+    for _ in range(200):
+        state.scores[:] = 1e6 * rng.standard_normal(15)
+        state.products[:15] = problem.psi @ state.scores
+        products.refresh_factor(problem, state)
+        expand(problem, PRIOR, state, rng)
+        # With all of Z explained, Z'Z / (1 + delta2) is chi-squared (15), or less by rounding.
+        assert state.scores @ state.scores / (1.0 + state.scale[0]) < 100.0
+
+
 @pytest.mark.parametrize("mean", [-1e6, -30.0, -0.7, -0.5, 0.0, 1.0, 20.0])
 def test_truncated_normals(mean: float, rng: np.random.Generator) -> None:
     seed = int(rng.integers(2**31))

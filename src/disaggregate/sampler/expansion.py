@@ -21,7 +21,9 @@ def expand_scores(problem: Problem, prior: Prior, state: State, rng: np.random.G
     """
     shrink = state.scale[0] / (1.0 + state.scale[0])
     explained = shrink * np.sum(state.whitened[: state.size[0]] ** 2)
-    rate = 0.5 * max(state.scores @ state.scores - explained, 1e-300)
+    whole = state.scores @ state.scores
+    # Z'P_g Z is at most Z'Z; where the two are equal, rounding could leave nothing, and Z would go to infinity.
+    rate = 0.5 * max(whole - explained, whole / (1.0 + state.scale[0]), 1e-300)
     factor = math.sqrt(rng.standard_gamma(0.5 * len(state.scores)) / rate)
     for scaled in (state.scores, state.products, state.whitened, state.candidate_products):
         scaled *= factor

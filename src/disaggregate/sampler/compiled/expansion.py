@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import square
+from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.products import dot
@@ -14,11 +14,12 @@ from disaggregate.sampler.model import LOG_SCALE_BOUND
 
 @inlined_part
 def expand_scores(problem, prior, state, rng):
-    rest = dot(state.scores, state.scores)
+    whole = dot(state.scores, state.scores)
+    rest = whole
     shrink = state.scale[0] / (1.0 + state.scale[0])
     for i in range(state.size[0]):
         rest -= shrink * square(state.whitened[i])
-    rate = 0.5 * rest if rest > 1e-300 else 1e-300
+    rate = 0.5 * greater(greater(rest, whole / (1.0 + state.scale[0])), 1e-300)
     factor = math.sqrt(rng.standard_gamma(0.5 * state.scores.size) / rate)
     multiply(state.scores, factor)
     multiply(state.products, factor)
