@@ -131,22 +131,29 @@ def _duels(results: pd.DataFrame) -> str:
     """Count the cells in which ours is better than each rival, score by score."""
     splits = ["task", "size", "seed", "fold"]
     wide = results.astype({"method": str}).pivot(index=splits, columns="method", values=list(SCORES))
-    methods = results["method"].cat.remove_unused_categories().cat.categories
     rows = []
-    for rival in methods.drop([OURS, CEILING], errors="ignore"):
-        row = []
-        for score in SCORES:
-            both = wide[score].reindex(columns=[OURS, rival]).dropna().groupby(level=["task", "size"]).mean()
-            lead = both[OURS] - both[rival]
-            row.append(f"{(-lead if score in LOWER_IS_BETTER else lead).gt(0.0).sum()}")
-        if len(both):
-            rows.append([rival, str(len(both)), *row])
+    for rival in _rivals(results):
+        leads = [_leads(wide[score], rival, score in LOWER_IS_BETTER) for score in SCORES]
+        if len(leads[0]):
+            rows.append([rival, str(len(leads[0])), *(str((lead > 0.0).sum()) for lead in leads)])
     if not rows:
         return ""
     text = (
         "In how many cells, which are data sets with groups of one size, `disaggregate` is better than each rival:"
     )
     return text + "\n\n" + _table(["rival", "cells", *SCORES.values()], rows)
+
+
+def _leads(by_split: pd.DataFrame, rival: str, lower: bool) -> pd.Series:
+    """By how much ours is better in each cell, on the splits that both were run on."""
+    both = by_split.reindex(columns=[OURS, rival]).dropna().groupby(level=["task", "size"]).mean()
+    return both[rival] - both[OURS] if lower else both[OURS] - both[rival]
+
+
+def _rivals(results: pd.DataFrame) -> pd.Index:
+    """Methods that were run and see no labels, ours apart."""
+    run = results["method"].cat.remove_unused_categories().cat.categories
+    return run.drop([OURS, CEILING], errors="ignore")
 
 
 def _by_size(task: str, cell: pd.DataFrame) -> str:
@@ -164,10 +171,7 @@ def _by_size(task: str, cell: pd.DataFrame) -> str:
             ]
             rhat = f"{mine.rhat.median():.3f}" if method == OURS else "-"
             rows.append([str(size), method, *shown, f"{mine.seconds.median():.1f}", rhat, str(len(mine))])
-    headings = [
-        *("groups of", "method", *SCORES.values()),
-        *("seconds, median", "R-hat, median", "fits"),
-    ]
+    headings = ["groups of", "method", *SCORES.values(), "seconds, median", "R-hat, median", "fits"]
     return f"## {task}\n\n" + _table(headings, rows)
 
 
@@ -215,8 +219,8 @@ def _chart(results: pd.DataFrame, path: Path) -> None:
 
     tasks = list(results["task"].unique())
     # The same colour in every panel, whichever methods were run on its data.
-    run = results["method"].cat.remove_unused_categories().cat.categories.drop([OURS, CEILING], errors="ignore")
-    colours = {OURS: "black", CEILING: "grey"} | {method: f"C{place}" for place, method in enumerate(run)}
+    rivals = enumerate(_rivals(results))
+    colours = {OURS: "black", CEILING: "grey"} | {method: f"C{place}" for place, method in rivals}
     n_rows = -(-len(tasks) // 3)
     figure = Figure(figsize=(13.0, 3.6 * n_rows + 0.8), layout="constrained")
     panels = np.atleast_1d(figure.subplots(n_rows, 3, squeeze=False)).ravel()
