@@ -92,8 +92,8 @@ def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, lo
 
 
 @numba.njit
-def collapsed_likelihood(evidence, scores, fitted):
-    return _collapsed.collapsed_likelihood(evidence, scores, fitted)
+def collapsed_likelihood(evidence, scores, fitted, least):
+    return _collapsed.collapsed_likelihood(evidence, scores, fitted, least)
 
 
 @numba.njit

@@ -10,6 +10,7 @@ import pytest
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
 from disaggregate.sampler import (
+    collapsed,
     counts,
     expansion,
     hamiltonian,
@@ -34,6 +35,7 @@ from disaggregate.sampler.model import (
     with_room,
 )
 from disaggregate.sampler.starts import random_start
+from tests.compiled_blocks import collapsed as fast_collapsed
 from tests.compiled_blocks import counts as fast_counts
 from tests.compiled_blocks import expansion as fast_expansion
 from tests.compiled_blocks import hamiltonian as fast_hamiltonian
@@ -193,6 +195,22 @@ def test_collapsed_likelihood(shift: float, rng: np.random.Generator) -> None:
     room = np.empty((2, len(likelihood)))
     fast = fast_counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *room)
     assert fast == pytest.approx(counts.log_evidence_given_fitted(fitted, units, log_likelihood), rel=1e-10)
+
+
+def test_likelihood_is_given_up_only_where_it_is_too_small(rng: np.random.Generator) -> None:
+    sizes = [7] * 60
+    evidence = [(Fraction(0.0), Fraction(0.4), Count(2), Fraction(1.0))[group % 4] for group in range(60)]
+    problem = problem_with(evidence, sizes, 0, rng)
+    scores = rng.standard_normal(sum(sizes))
+    n_given_up = 0
+    for spread in (0.1, 1.0, 10.0, 80.0):
+        fitted = spread * rng.standard_normal(sum(sizes))
+        whole = collapsed.collapsed_likelihood(problem.evidence, scores, fitted)
+        for least in (-np.inf, whole - 1.0, whole + 1.0, whole / 2.0, 0.0):
+            found = fast_collapsed.collapsed_likelihood(problem.evidence, scores, fitted, least)
+            n_given_up += found == -np.inf
+            assert found == pytest.approx(whole, rel=1e-10) or (found == -np.inf and whole < least)
+    assert n_given_up >= 8  # at half of what is lost at the latest
 
 
 def test_updated_factor_stays_a_cholesky_factor(rng: np.random.Generator) -> None:

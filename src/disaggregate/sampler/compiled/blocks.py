@@ -76,10 +76,12 @@ def collapsed(evidence, labels, fitted, in_one_piece, is_exact, table, gradient)
         step = piece_size(stop - start)
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            size = piece_evidence(evidence, labels, group, begin, end, likelihood, log_likelihood)
+            of_counts, log_of_counts = piece_evidence(
+                evidence, labels, group, begin, end, likelihood, log_likelihood
+            )
             total += group_gradient(
-                fitted[begin:end], evidence.units[begin:end], likelihood[:size], log_likelihood[:size],
-                positive[begin:end], negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
+                fitted[begin:end], evidence.units[begin:end], of_counts, log_of_counts, positive[begin:end],
+                negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
             )  # fmt: skip
     return total
 

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import lesser
+from disaggregate.sampler.compiled.arrays import copy, greater, lesser
 from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
 from disaggregate.sampler.compiled.counts import (
     SAFE_TOTAL,
+    SHORT,
     count_law,
     fill_agreement,
     fill_log_agreement,
@@ -16,13 +17,16 @@ from disaggregate.sampler.compiled.counts import (
     log_evidence_given_law,
 )
 from disaggregate.sampler.compiled.latent import total_units
-from disaggregate.sampler.compiled.normal import chances_of, log_normal_cdf
+from disaggregate.sampler.compiled.normal import chances_of, fill_chances, log_normal_cdf
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 # A product above SAFE_TOTAL times a factor above this cannot underflow.
 _PLAIN = 1e-100
+
+# How often a likelihood that may be too small is looked at.
+_ROWS_A_LOOK = 128
 
 
 @part
@@ -35,11 +39,14 @@ def collapsed_gradient(evidence, scores, fitted, gradient):
     log_likelihood = np.empty(width)
     positive, negative, density = chances_of(fitted)
     total = 0.0
-    for group in range(evidence.offsets.size - 1):
-        start = evidence.offsets[group]
-        stop = evidence.offsets[group + 1]
-        if is_forced(evidence, group):
-            sign, chance = forced_side(evidence, group, positive, negative)
+    group = 0
+    while group < evidence.offsets.size - 1:
+        first = group
+        group = end_of_run(evidence, first)
+        start = evidence.offsets[first]
+        stop = evidence.offsets[group]
+        if is_forced(evidence, first):
+            sign, chance = forced_side(evidence, first, positive, negative)
             total += forced_gradient(
                 fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
             )
@@ -47,40 +54,72 @@ def collapsed_gradient(evidence, scores, fitted, gradient):
         step = piece_size(stop - start)
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            width = piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
+            of_counts, log_of_counts = piece_evidence(
+                evidence, scores, first, begin, end, likelihood, log_likelihood
+            )
             total += group_gradient(
-                fitted[begin:end], evidence.units[begin:end], likelihood[:width], log_likelihood[:width],
-                positive[begin:end], negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
+                fitted[begin:end], evidence.units[begin:end], of_counts, log_of_counts, positive[begin:end],
+                negative[begin:end], density[begin:end], gradient[begin:end], table, laws,
             )  # fmt: skip
     return total
 
 
 @part
-def collapsed_likelihood(evidence, scores, fitted):
-    """Return the log likelihood alone, which takes half the time."""
+def collapsed_likelihood(evidence, scores, fitted, least):
+    """Return the log likelihood alone, which takes half the time; minus infinity once it is below ``least``.
+
+    No group's evidence has a likelihood above 1, so the sum over groups only falls.
+    """
     width = evidence.piece[1] + 1
     laws = np.empty((2, width))
     likelihood = np.empty(width)
     log_likelihood = np.empty(width)
-    positive, negative, _ = chances_of(fitted)
+    positive = np.empty(fitted.size)
+    negative = np.empty(fitted.size)
+    density = np.empty(fitted.size)
+    known = 0
     total = 0.0
-    for group in range(evidence.offsets.size - 1):
-        start = evidence.offsets[group]
-        stop = evidence.offsets[group + 1]
-        if is_forced(evidence, group):
-            sign, chance = forced_side(evidence, group, positive, negative)
+    group = 0
+    while group < evidence.offsets.size - 1:
+        first = group
+        group = end_of_run(evidence, first)
+        start = evidence.offsets[first]
+        stop = evidence.offsets[group]
+        if stop > known:
+            if total < least:
+                return -np.inf
+            begin = known
+            known = lesser(greater(stop, known + _ROWS_A_LOOK), fitted.size)
+            fill_chances(fitted[begin:known], positive[begin:known], negative[begin:known], density[begin:known])
+        if is_forced(evidence, first):
+            sign, chance = forced_side(evidence, first, positive, negative)
             total += log_product(fitted[start:stop], sign, chance[start:stop])
             continue
         step = piece_size(stop - start)
         for begin in range(start, stop, step):
             end = lesser(begin + step, stop)
-            width = piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood)
+            of_counts, log_of_counts = piece_evidence(
+                evidence, scores, first, begin, end, likelihood, log_likelihood
+            )
             units = evidence.units[begin:end]
             law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
-            total += log_evidence_given_law(
-                law, fitted[begin:end], units, likelihood[:width], log_likelihood[:width]
-            )
+            total += log_evidence_given_law(law, fitted[begin:end], units, of_counts, log_of_counts)
     return total
+
+
+@inlined_part
+def end_of_run(evidence, group):
+    """Return the group after this one, or after as many as are forced to the same labels: short sums take long."""
+    following = group + 1
+    if is_forced(evidence, group):
+        all_positive = evidence.most[group] > 0
+        while (
+            following < evidence.offsets.size - 1
+            and is_forced(evidence, following)
+            and (evidence.most[following] > 0) == all_positive
+        ):
+            following += 1
+    return following
 
 
 @inlined_part
@@ -104,14 +143,11 @@ def piece_size(n_members):
 
 @inlined_part
 def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood):
-    """Copy the evidence of a small group; for a block of a large one, hold its count where it is."""
+    """Look up the evidence of a small group; for a block of a large one, hold its count where it is."""
     first = evidence.starts[group]
-    width = evidence.starts[group + 1] - first
+    last = evidence.starts[group + 1]
     if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:
-        for c in range(width):
-            likelihood[c] = evidence.likelihood[first + c]
-            log_likelihood[c] = evidence.log_likelihood[first + c]
-        return width
+        return evidence.likelihood[first:last], evidence.log_likelihood[first:last]
     count = 0
     width = 1
     for row in range(begin, end):
@@ -120,12 +156,15 @@ def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likeliho
     for c in range(width):
         likelihood[c] = 1.0 if c == count else 0.0
         log_likelihood[c] = 0.0 if c == count else -np.inf
-    return width
+    return likelihood[:width], log_likelihood[:width]
 
 
 @part
 def log_product(fitted, sign, chance):
     """Return the sum of log Phi(sign f), where every label is known, with one logarithm for many factors."""
+    product = plain_product(chance)
+    if product > SAFE_TOTAL:
+        return math.log(product)
     total = 0.0
     product = 1.0
     for i in range(fitted.size):
@@ -139,11 +178,22 @@ def log_product(fitted, sign, chance):
     return total + math.log(product)
 
 
+@summing_part
+def plain_product(chance):
+    product = 1.0
+    for i in range(chance.size):
+        product *= chance[i]
+    return product
+
+
 @part
 def forced_gradient(fitted, sign, chance, density, gradient):
     """Fill the gradient where every label is known, and return the log likelihood."""
     for i in range(fitted.size):
         gradient[i] = sign * density[i] / chance[i]
+    product = plain_product(chance)
+    if product > SAFE_TOTAL:
+        return math.log(product)
     for i in range(fitted.size):
         if not chance[i] > _PLAIN:
             log_cdf = log_normal_cdf(sign * fitted[i])
@@ -159,6 +209,11 @@ def group_gradient(
     width = likelihood.size
     law = laws[0]
     longer = laws[1]
+    if width == fitted.size + 1 and width <= SHORT:
+        total = short_gradient(likelihood, positive, negative, density, gradient, table, law)
+        if total >= SAFE_TOTAL:
+            return math.log(total)
+        return group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table, law, longer)
     fill_agreement(positive, negative, units, likelihood, table)
     total = table[0]
     if total < SAFE_TOTAL:
@@ -177,6 +232,41 @@ def group_gradient(
         reach += step
         law, longer = longer, law
     return math.log(total)
+
+
+@part
+def short_gradient(likelihood, positive, negative, density, gradient, table, law):
+    """Do the same for a few members who count once each; return the likelihood, and stop if it is too small."""
+    n = positive.size
+    width = n + 1
+    copy(table[n * width : (n + 1) * width], likelihood)
+    for i in range(n - 1, -1, -1):
+        p = positive[i]
+        q = negative[i]
+        here = i * width
+        without = table[here + width]
+        for c in range(i + 1):
+            with_it = table[here + width + c + 1]
+            table[here + c] = q * without + p * with_it
+            without = with_it
+    total = table[0]
+    if total < SAFE_TOTAL:
+        return total
+    law[0] = 1.0
+    for i in range(n):
+        p = positive[i]
+        q = negative[i]
+        below = (i + 1) * width
+        change = 0.0
+        carried = 0.0
+        for c in range(i + 1):
+            so_far = law[c]
+            change += so_far * (table[below + c + 1] - table[below + c])
+            law[c] = so_far * q + carried
+            carried = so_far * p
+        law[i + 1] = carried
+        gradient[i] = change * density[i] / total
+    return total
 
 
 @part

@@ -15,6 +15,9 @@ from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
 SAFE_TOTAL = 1e-200
 
+# To set vector instructions up takes as long as all the sums of a group that is shorter than this.
+SHORT = 16
+
 
 @summing_part
 def fill_agreement(positive, negative, units, likelihood, table):
@@ -103,10 +106,24 @@ def count_law(positive, negative, units, law, longer):
     law[0] = 1.0
     reach = 0
     for i in range(positive.size):
-        lengthen(law, longer, reach, units[i], positive[i], negative[i])
+        if units[i] == 1 and reach < SHORT:
+            lengthen_in_place(law, reach, positive[i], negative[i])
+        else:
+            lengthen(law, longer, reach, units[i], positive[i], negative[i])
+            law, longer = longer, law
         reach += units[i]
-        law, longer = longer, law
     return law[: reach + 1]
+
+
+@inlined_part
+def lengthen_in_place(law, reach, p, q):
+    """Do as ``lengthen`` does for a member who counts once, without vector instructions."""
+    carried = 0.0
+    for c in range(reach + 1):
+        here = law[c]
+        law[c] = here * q + carried
+        carried = here * p
+    law[reach + 1] = carried
 
 
 @inlined_part

@@ -157,8 +157,8 @@ def jump_in_scale(problem, prior, replicas, rng):
             proposed[row] = factor * replicas.fitted[rung, row]
         evidence = rung_of(problem.ladder, rung)
         log_ratio = log_scale_density(log_scale, prior, 0, 0.0) - log_scale_density(before, prior, 0, 0.0)
-        log_ratio += collapsed_likelihood(evidence, replicas.scores[rung], proposed)
-        log_ratio -= collapsed_likelihood(evidence, replicas.scores[rung], replicas.fitted[rung])
+        log_ratio += collapsed_likelihood(evidence, replicas.scores[rung], proposed, -np.inf)
+        log_ratio -= collapsed_likelihood(evidence, replicas.scores[rung], replicas.fitted[rung], -np.inf)
         if threshold < log_ratio:
             replicas.position[rung, last] = log_scale
             copy(replicas.fitted[rung], proposed)

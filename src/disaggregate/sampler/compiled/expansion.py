@@ -66,5 +66,5 @@ def shift_density(shift, problem, prior, state, fitted):
     factor = math.exp(shift)
     for i in range(fitted.size):
         fitted[i] = factor * state.fitted[i]
-    log_likelihood = collapsed_likelihood(problem.evidence, state.scores, fitted)
+    log_likelihood = collapsed_likelihood(problem.evidence, state.scores, fitted, -np.inf)
     return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood

@@ -17,7 +17,7 @@ def relocate_kernels(problem, prior, state, rng):
     row = np.empty(state.active.size)
     position = np.empty(state.active.size)
     fitted = np.empty(state.fitted.size)
-    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
+    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted, -np.inf)
     for _ in range(RELOCATIONS):
         n_active = state.size[0] - problem.n_fixed
         if n_active == 0:
@@ -72,8 +72,9 @@ def propose(problem, state, newcomer, row, position, fitted, before, rng):
     append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
     unwhiten(state.factor, size, position)
     fit_columns(problem.psi, state.active, position[:size], fitted)
-    after = collapsed_likelihood(problem.evidence, state.scores, fitted)
-    if -rng.standard_exponential() < after - before:
+    least = before - rng.standard_exponential()
+    after = collapsed_likelihood(problem.evidence, state.scores, fitted, least)
+    if after > least:
         copy(state.weights[:size], position)
         copy(state.fitted, fitted)
         return after

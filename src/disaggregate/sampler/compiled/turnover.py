@@ -19,7 +19,7 @@ def turn_over_kernels(problem, prior, state, rng):
     row = np.empty(state.active.size)
     position = np.empty(state.active.size)
     fitted = np.empty(state.fitted.size)
-    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
+    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted, -np.inf)
     for _ in range(TURNOVERS):
         if rng.random() < 0.5:
             before = propose_birth(problem, prior, state, row, position, fitted, before, rng)
@@ -67,8 +67,9 @@ def move_or_go_back(problem, state, position, fitted, before, log_prior, size_be
     size = state.size[0]
     unwhiten(state.factor, size, position)
     fit_columns(problem.psi, state.active, position[:size], fitted)
-    after = collapsed_likelihood(problem.evidence, state.scores, fitted)
-    if -rng.standard_exponential() < after - before + log_prior:
+    least = before - log_prior - rng.standard_exponential()
+    after = collapsed_likelihood(problem.evidence, state.scores, fitted, least)
+    if after > least:
         copy(state.weights[:size], position)
         copy(state.fitted, fitted)
         return after
