@@ -29,7 +29,7 @@ def test_at_least_is_multiple_instance_learning():
 
 
 def test_the_defaults():
-    assert word_evidence(CAPTIONS, "boat")[1] == Fraction(1 / 3, 100.0)
+    assert word_evidence(CAPTIONS, "boat")[1] == Fraction(1 / 3, 1000.0)
 
 
 def test_a_caption_of_one_word_is_as_sure_as_the_confidence():
@@ -46,11 +46,11 @@ def test_without_a_caption_nothing_is_known():
 
 def test_pictures_keep_their_ids():
     captions = {"a.png": ["sun", "sky"], "b.png": ["sky"]}
-    assert word_evidence(captions, "sun") == {"a.png": Fraction(0.5, 100.0), "b.png": Count(0)}
+    assert word_evidence(captions, "sun") == {"a.png": Fraction(0.5, 1000.0), "b.png": Count(0)}
 
 
 def test_words_count_once():
-    assert word_evidence([["sun", "sun", "sky"], []], "sun")[0] == Fraction(0.5, 100.0)
+    assert word_evidence([["sun", "sun", "sky"], []], "sun")[0] == Fraction(0.5, 1000.0)
 
 
 def test_a_word_in_no_caption_is_refused():

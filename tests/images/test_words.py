@@ -70,8 +70,8 @@ def test_each_word_gets_the_evidence_of_its_captions(finder, pictures):
     assert finder.classifiers_["lamp"].y == {
         0: Count(0),
         1: Count(0),
-        2: Fraction(1 / 2, 100),
-        3: Fraction(1 / 3, 100),
+        2: Fraction(1 / 2, 1000),
+        3: Fraction(1 / 3, 1000),
     }
     finder.set_params(evidence="at_least", words=["door"]).fit(*pictures)
     assert finder.words_ == ["door"]

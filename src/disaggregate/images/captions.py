@@ -13,7 +13,7 @@ Captions: TypeAlias = "Iterable[Iterable[str] | None] | Mapping[Any, Iterable[st
 
 
 def word_evidence(
-    captions: Captions, word: str, kind: Kind = "fraction", confidence: float = 100.0
+    captions: Captions, word: str, kind: Kind = "fraction", confidence: float = 1000.0
 ) -> dict[Any, Evidence]:
     """Turn captions into evidence on how many regions of each picture show a word.
 
@@ -29,9 +29,10 @@ def word_evidence(
         evenly, ``Fraction(1 / w, confidence)``, and a little less than 1 where it is alone; "at_least" is
         multiple-instance learning, ``AtLeast(1)``; "both" holds
         both for true.
-    confidence : float, default=100
-        The paper's chi of the guess. The guess is rough, but with much less than this it does not even say that
-        the word is in the picture: with chi = 10, six words and six regions, none is half as likely as one.
+    confidence : float, default=1000
+        The paper's chi of the guess, and its value. The guess is rough, but with little confidence it does not
+        even say that the word is in the picture: with chi = 10, six words and six regions, none is half as
+        likely as one.
 
     Returns
     -------

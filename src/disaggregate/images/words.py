@@ -33,7 +33,7 @@ class WordFinder(BaseEstimator):
         What a caption with the word says: that a share of 1 / (number of its words) of the regions show it, as
         in the paper; that at least one does, as in multiple-instance learning; or both. See
         :func:`word_evidence`.
-    confidence : float, default=100
+    confidence : float, default=1000
         The paper's chi of that share.
     classifier : GroupStatsClassifier, optional
         The unfitted classifier of which each word gets a copy; its settings, such as ``random_state``, are
@@ -64,7 +64,7 @@ class WordFinder(BaseEstimator):
         self,
         *,
         evidence: Kind = "fraction",
-        confidence: float = 100.0,
+        confidence: float = 1000.0,
         classifier: Any = None,
         words: Sequence[str] | None = None,
         method: Method = "slic",
