@@ -12,9 +12,11 @@ definitions are silent, all of them follow the same conventions:
 """
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
+from joblib import cpu_count
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
@@ -103,9 +105,14 @@ def _diagnose(
     if n_draws >= MIN_DRAWS and n_chains > 0:
         columns = chains.reshape(n_chains, n_draws, result.size)
         chunk = max(1, CHUNK_DRAWS // (n_chains * n_draws))
-        for start in range(0, result.size, chunk):
+
+        def fill(start: int) -> None:
             part = np.ascontiguousarray(np.moveaxis(columns[:, :, start : start + chunk], 2, 0), dtype=float)
             result[start : start + chunk] = _with_conventions(part, statistic, constant, stuck)
+
+        # Sorting and Fourier transforms, most of the work, let other threads run.
+        with ThreadPoolExecutor(cpu_count()) as pool:
+            list(pool.map(fill, range(0, result.size, chunk)))
     return result.reshape(variables)
 
 

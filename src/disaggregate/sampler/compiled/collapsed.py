@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import copy, greater, lesser
+from disaggregate.sampler.compiled.arrays import copy, dot, greater, lesser
 from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
 from disaggregate.sampler.compiled.counts import (
     SAFE_TOTAL,
@@ -14,7 +14,7 @@ from disaggregate.sampler.compiled.counts import (
     fill_log_agreement,
     lengthen,
     lengthen_logarithms,
-    log_evidence_given_law,
+    log_evidence_by_logarithms,
 )
 from disaggregate.sampler.compiled.latent import total_units
 from disaggregate.sampler.compiled.normal import chances_of, fill_chances, log_normal_cdf
@@ -102,8 +102,15 @@ def collapsed_likelihood(evidence, scores, fitted, least):
                 evidence, scores, first, begin, end, likelihood, log_likelihood
             )
             units = evidence.units[begin:end]
-            law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
-            total += log_evidence_given_law(law, fitted[begin:end], units, of_counts, log_of_counts)
+            if of_counts.size == end - begin + 1 <= SHORT:
+                agreement = short_agreement(of_counts, positive[begin:end], negative[begin:end], laws[0])
+            else:
+                law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
+                agreement = dot(law, of_counts)
+            if agreement >= SAFE_TOTAL:
+                total += math.log(agreement)
+            else:
+                total += log_evidence_by_logarithms(fitted[begin:end], units, log_of_counts)
     return total
 
 
@@ -232,6 +239,22 @@ def group_gradient(
         reach += step
         law, longer = longer, law
     return math.log(total)
+
+
+@part
+def short_agreement(likelihood, positive, negative, room):
+    """Return the likelihood of a few members who count once each."""
+    n = positive.size
+    copy(room[: n + 1], likelihood)
+    for i in range(n - 1, -1, -1):
+        p = positive[i]
+        q = negative[i]
+        without = room[0]
+        for c in range(i + 1):
+            with_it = room[c + 1]
+            room[c] = q * without + p * with_it
+            without = with_it
+    return room[0]
 
 
 @part

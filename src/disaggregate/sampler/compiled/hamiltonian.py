@@ -7,7 +7,7 @@ import numpy as np
 from disaggregate.sampler.compiled.arrays import copy, dot, square
 from disaggregate.sampler.compiled.collapsed import collapsed_gradient
 from disaggregate.sampler.compiled.compile import inlined_part, part
-from disaggregate.sampler.compiled.products import fit_columns, unwhiten
+from disaggregate.sampler.compiled.products import fill_products, fit_columns, unwhiten
 from disaggregate.sampler.hamiltonian import JITTER, MOST_STEPS, STEP
 
 
@@ -70,9 +70,9 @@ def energy_and_force(problem, state, precision, position, weights, fitted, gradi
     unwhiten(state.factor, size, weights)
     fit_columns(problem.psi, state.active, weights, fitted)
     energy = -collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
+    fill_products(problem.psi, state.active, gradient, force)
     for i in range(size):
-        known = dot(state.factor[i, :i], force[:i])
-        force[i] = (dot(problem.psi[state.active[i]], gradient) - known) / state.factor[i, i]
+        force[i] = (force[i] - dot(state.factor[i, :i], force[:i])) / state.factor[i, i]
     for i in range(size):
         energy += 0.5 * precision * square(position[i])
         force[i] -= precision * position[i]

@@ -3,7 +3,7 @@
 import math
 
 from disaggregate.sampler.compiled.arrays import add_multiple, dot, fill, lesser
-from disaggregate.sampler.compiled.compile import inlined_part, part
+from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
 
 # Rows of f are worked on in pieces that stay in the cache while the active columns are added.
 _PIECE = 1024
@@ -14,11 +14,38 @@ def gather_products(problem, prior, state, rng):
     n_selectable = problem.gram.shape[0] - problem.n_fixed
     for i in range(state.candidates.size):
         state.candidates[i] = problem.n_fixed + int(rng.random() * n_selectable)
-    for i in range(state.candidates.size):
-        state.candidate_products[i] = dot(problem.psi[state.candidates[i]], state.scores)
-    for i in range(state.size[0]):
-        state.products[i] = dot(problem.psi[state.active[i]], state.scores)
+    fill_products(problem.psi, state.candidates, state.scores, state.candidate_products)
+    fill_products(problem.psi, state.active, state.scores, state.products[: state.size[0]])
     refresh_whitened(state)
+
+
+@part
+def fill_products(psi, columns, rows, products):
+    """Fill the products of columns with one vector, four columns at a time: it is read less often so."""
+    fours = products.size // 4 * 4
+    for i in range(0, fours, 4):
+        four_products(
+            psi[columns[i]], psi[columns[i + 1]], psi[columns[i + 2]], psi[columns[i + 3]], rows, products[i:]
+        )
+    for i in range(fours, products.size):
+        products[i] = dot(psi[columns[i]], rows)
+
+
+@summing_part
+def four_products(first, second, third, fourth, rows, products):
+    a = 0.0
+    b = 0.0
+    c = 0.0
+    d = 0.0
+    for i in range(rows.size):
+        a += first[i] * rows[i]
+        b += second[i] * rows[i]
+        c += third[i] * rows[i]
+        d += fourth[i] * rows[i]
+    products[0] = a
+    products[1] = b
+    products[2] = c
+    products[3] = d
 
 
 @inlined_part
