@@ -206,6 +206,7 @@ def _bags(results: pd.DataFrame, data: Path) -> str:
 
 def _words(results: pd.DataFrame) -> str:
     wide = results.pivot_table(index="task", columns="method", values="auc", observed=True, sort=False)
+    wide = wide.sort_index(axis="columns")  # as methods are listed, whatever was run first
     rows = [
         [str(task).removeprefix(WORD), *(f"{v:.3f}" for v in row)]
         for task, row in zip(wide.index, wide.to_numpy(), strict=True)

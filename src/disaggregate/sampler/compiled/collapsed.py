@@ -102,7 +102,7 @@ def collapsed_likelihood(evidence, scores, fitted, least):
                 evidence, scores, first, begin, end, likelihood, log_likelihood
             )
             units = evidence.units[begin:end]
-            if of_counts.size == end - begin + 1 <= SHORT:
+            if is_short(of_counts, end - begin):
                 agreement = short_agreement(of_counts, positive[begin:end], negative[begin:end], laws[0])
             else:
                 law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
@@ -216,7 +216,7 @@ def group_gradient(
     width = likelihood.size
     law = laws[0]
     longer = laws[1]
-    if width == fitted.size + 1 and width <= SHORT:
+    if is_short(likelihood, fitted.size):
         total = short_gradient(likelihood, positive, negative, density, gradient, table, law)
         if total >= SAFE_TOTAL:
             return math.log(total)
@@ -239,6 +239,12 @@ def group_gradient(
         reach += step
         law, longer = longer, law
     return math.log(total)
+
+
+@inlined_part
+def is_short(likelihood, n_members):
+    """Tell whether these are few members, each of whom counts once: everybody counts once at least."""
+    return likelihood.size == n_members + 1 <= SHORT
 
 
 @part
