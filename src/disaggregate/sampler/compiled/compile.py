@@ -1,6 +1,13 @@
 """How kernels are compiled."""
 
+from pathlib import Path
+
 import numba
+
+from disaggregate.sampler.compiled.stale import forget_stale_code
+
+_HERE = Path(__file__).parent
+forget_stale_code(_HERE.parent, _HERE / "__pycache__")
 
 # Free of the interpreter lock, so that chains run side by side; dividing by zero as NumPy does, without raising.
 _HOW = {"nogil": True, "error_model": "numpy"}
