@@ -221,7 +221,7 @@ def _chart(results: pd.DataFrame, path: Path) -> None:
     tasks = list(results["task"].unique())
     # The same colour in every panel, whichever methods were run on its data.
     rivals = enumerate(_rivals(results))
-    colours = {OURS: "black", CEILING: "grey"} | {method: f"C{place}" for place, method in rivals}
+    colours = {OURS: "black", CEILING: "black"} | {method: f"C{place}" for place, method in rivals}
     n_rows = -(-len(tasks) // 3)
     figure = Figure(figsize=(13.0, 3.6 * n_rows + 0.8), layout="constrained")
     panels = np.atleast_1d(figure.subplots(n_rows, 3, squeeze=False)).ravel()

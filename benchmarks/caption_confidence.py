@@ -14,7 +14,6 @@ import argparse
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from rich.progress import track
 from sklearn.exceptions import ConvergenceWarning
@@ -72,12 +71,11 @@ def main() -> None:
         parser.error("--data has no robomedia/ with regions.csv and captions.csv")
     data = read_robomedia(folder)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    cells = [
-        (word, column, known) for word in data.words for column, known in evidence_by_column(data, word).items()
-    ]
-    table = pd.DataFrame(np.nan, index=data.words, columns=list(evidence_by_column(data, data.words[0])))
-    for word, column, known in track(cells, description="words"):
-        table.loc[word, column] = auc(data, word, known)
+    known = {
+        (word, column): told for word in data.words for column, told in evidence_by_column(data, word).items()
+    }
+    found = {cell: auc(data, cell[0], told) for cell, told in track(known.items(), description="words")}
+    table = pd.Series(found).unstack(sort=False)
     print(text(table))
     RESULTS.write_text(text(table), encoding="utf-8")
 

@@ -198,13 +198,15 @@ def test_collapsed_likelihood(shift: float, rng: np.random.Generator) -> None:
 
 
 def test_likelihood_is_given_up_only_where_it_is_too_small(rng: np.random.Generator) -> None:
-    sizes = [7] * 60
+    sizes = [7] * 80
     evidence = [(Fraction(0.0), Fraction(0.4), Count(2), Fraction(1.0))[group % 4] for group in range(60)]
+    evidence += [Fraction(0.0)] * 20  # nothing is lost there, so that the last look sees the whole
     problem = problem_with(evidence, sizes, 0, rng)
     scores = rng.standard_normal(sum(sizes))
     n_given_up = 0
     for spread in (0.1, 1.0, 10.0, 80.0):
         fitted = spread * rng.standard_normal(sum(sizes))
+        fitted[sum(sizes[:60]) :] = -30.0
         whole = collapsed.collapsed_likelihood(problem.evidence, scores, fitted)
         for least in (-np.inf, whole - 1.0, whole + 1.0, whole / 2.0, 0.0):
             found = fast_collapsed.collapsed_likelihood(problem.evidence, scores, fitted, least)

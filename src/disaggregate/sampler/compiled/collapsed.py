@@ -14,7 +14,7 @@ from disaggregate.sampler.compiled.counts import (
     fill_log_agreement,
     lengthen,
     lengthen_logarithms,
-    log_evidence_by_logarithms,
+    log_agreement,
 )
 from disaggregate.sampler.compiled.latent import total_units
 from disaggregate.sampler.compiled.normal import chances_of, fill_chances, log_normal_cdf
@@ -24,6 +24,7 @@ _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 # A product above SAFE_TOTAL times a factor above this cannot underflow.
 _PLAIN = 1e-100
+_LOG_PLAIN = math.log(_PLAIN)
 
 # How often a likelihood that may be too small is looked at.
 _ROWS_A_LOOK = 128
@@ -42,9 +43,7 @@ def collapsed_gradient(evidence, scores, fitted, gradient):
     group = 0
     while group < evidence.offsets.size - 1:
         first = group
-        group = end_of_run(evidence, first)
-        start = evidence.offsets[first]
-        stop = evidence.offsets[group]
+        group, start, stop = run_from(evidence, first)
         if is_forced(evidence, first):
             sign, chance = forced_side(evidence, first, positive, negative)
             total += forced_gradient(
@@ -82,9 +81,7 @@ def collapsed_likelihood(evidence, scores, fitted, least):
     group = 0
     while group < evidence.offsets.size - 1:
         first = group
-        group = end_of_run(evidence, first)
-        start = evidence.offsets[first]
-        stop = evidence.offsets[group]
+        group, start, stop = run_from(evidence, first)
         if stop > known:
             if total < least:
                 return -np.inf
@@ -107,16 +104,16 @@ def collapsed_likelihood(evidence, scores, fitted, least):
             else:
                 law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
                 agreement = dot(law, of_counts)
-            if agreement >= SAFE_TOTAL:
-                total += math.log(agreement)
-            else:
-                total += log_evidence_by_logarithms(fitted[begin:end], units, log_of_counts)
+            total += log_agreement(agreement, fitted[begin:end], units, log_of_counts)
     return total
 
 
 @inlined_part
-def end_of_run(evidence, group):
-    """Return the group after this one, or after as many as are forced to the same labels: short sums take long."""
+def run_from(evidence, group):
+    """Return where a run that starts with this group ends: the group after it, its first row, the row after it.
+
+    A run is one group, or as many as are forced to the same labels: many short sums take longer than a long one.
+    """
     following = group + 1
     if is_forced(evidence, group):
         all_positive = evidence.most[group] > 0
@@ -126,7 +123,7 @@ def end_of_run(evidence, group):
             and (evidence.most[following] > 0) == all_positive
         ):
             following += 1
-    return following
+    return following, evidence.offsets[group], evidence.offsets[following]
 
 
 @inlined_part
@@ -198,14 +195,14 @@ def forced_gradient(fitted, sign, chance, density, gradient):
     """Fill the gradient where every label is known, and return the log likelihood."""
     for i in range(fitted.size):
         gradient[i] = sign * density[i] / chance[i]
-    product = plain_product(chance)
-    if product > SAFE_TOTAL:
-        return math.log(product)
+    total = log_product(fitted, sign, chance)
+    if total > _LOG_PLAIN:  # then so is the logarithm of every factor
+        return total
     for i in range(fitted.size):
         if not chance[i] > _PLAIN:
             log_cdf = log_normal_cdf(sign * fitted[i])
             gradient[i] = sign * math.exp(-0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI - log_cdf)
-    return log_product(fitted, sign, chance)
+    return total
 
 
 @summing_part

@@ -94,9 +94,14 @@ def draw_labels_by_logarithms(fitted, units, log_likelihood, labels, table, rng)
 @part
 def log_evidence_given_law(law, fitted, units, likelihood, log_likelihood):
     """Return the log likelihood of a group's evidence, whose count has that law, which f gave it."""
-    total = dot(law, likelihood)
-    if total >= SAFE_TOTAL:
-        return math.log(total)
+    return log_agreement(dot(law, likelihood), fitted, units, log_likelihood)
+
+
+@inlined_part
+def log_agreement(agreement, fitted, units, log_likelihood):
+    """Return the logarithm of a likelihood, found once more by logarithms if it may have lost terms."""
+    if agreement >= SAFE_TOTAL:
+        return math.log(agreement)
     return log_evidence_by_logarithms(fitted, units, log_likelihood)
 
 
