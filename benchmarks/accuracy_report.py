@@ -57,7 +57,10 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
         parts.append(_bags(results[is_bags], data))
     if is_word.any():
         parts.append(_words(results[is_word]))
-    parts += [f"Not run: {name}. {reason}" for name, reason in missing.items()]
+    absent = {
+        name: "None of its fits are among the results." for name in order if not (results.method == name).any()
+    }
+    parts += [f"Not run: {name}. {reason}" for name, reason in (absent | missing).items()]
     text = "\n\n".join(parts) + "\n"
     print(text)
     path.with_suffix(".md").write_text(text, encoding="utf-8")

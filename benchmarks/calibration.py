@@ -232,7 +232,7 @@ def run_case(name: str, n_sets: int, path: Path) -> None:
         row = {"case": name, "seed": seed, **fit_one(seed, CASES[name])}
         is_new = not path.exists()
         with path.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, list(row))
+            writer = csv.DictWriter(stream, list(row), lineterminator="\n")
             if is_new:
                 writer.writeheader()
             writer.writerow({key: f"{v:.6g}" if isinstance(v, float) else v for key, v in row.items()})

@@ -99,3 +99,9 @@ def test_published_numbers_stand_beside_two_bags(report, tmp_path):
 def test_what_was_not_run_is_named_with_the_reason(report):
     text = report(rows("vote", 8, ORDER[0], [0.7]), missing={"llp-learn": "It needs an environment of its own."})
     assert "Not run: llp-learn. It needs an environment of its own." in text
+
+
+def test_who_has_no_results_is_named_when_only_the_report_is_written(report):
+    text = report(rows("vote", 8, ORDER[0], [0.7]), rows("vote", 8, ORDER[1], [0.7]))
+    assert f"Not run: {ORDER[2]}." in text
+    assert f"Not run: {ORDER[1]}." not in text
