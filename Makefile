@@ -22,7 +22,7 @@ types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed-dev
-	$(BIN)/pytest -q -n 2 --durations 15
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --durations 15  # else threads of both workers wait for each other
 
 browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report in a real browser
 	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
@@ -97,7 +97,7 @@ $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
-$(VENV)/.installed-docs: $(VENV)/bin/python pyproject.toml
+$(VENV)/.installed-docs: $(VENV)/.installed-dev  # not both at once
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 

@@ -2,6 +2,7 @@ import hashlib
 import os
 import signal
 import zlib
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,11 @@ def _code_hash(folder: Path) -> str:
 
 
 # numba's cache does not notice that a function in another file has changed, so a test could run stale code.
-# One folder for each state of the code cannot be stale. This must come before anything imports numba.
+# One folder for each state of the code cannot be stale; and one for each numba, because two of them that run side
+# by side would throw away each other's work. This must come before anything imports numba.
 os.environ.setdefault(
-    "NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / _code_hash(ROOT / "src" / "disaggregate" / "sampler"))
+    "NUMBA_CACHE_DIR",
+    str(ROOT / ".numba_cache" / version("numba") / _code_hash(ROOT / "src" / "disaggregate" / "sampler")),
 )
 
 

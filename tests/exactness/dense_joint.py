@@ -7,7 +7,6 @@ swaps must leave all of them together as they are.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -56,6 +55,7 @@ def draw_joint(
     columns: np.ndarray,
     sizes: tuple[int, ...],
     reports: tuple[Report, ...],
+    no_evidence: EvidenceLadder,
     rng: np.random.Generator,
     *,
     last_is_prior: bool,
@@ -65,16 +65,15 @@ def draw_joint(
     log_scale = np.log(0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu, size=N_RUNGS))
     position = np.column_stack([rng.standard_normal((N_RUNGS, N_COLUMNS)), log_scale])
     deviation = np.array([3.0, 1.7, 1.0, 0.4]) * np.sqrt(sum(sizes) / sum(SIZES))
-    unknown = [[Unknown()] * len(sizes)] * N_RUNGS
-    no_evidence = ladder_of(unknown, sizes, weights)
     fitted = fitted_scores(DenseProblem(columns, deviation, no_evidence), position)
     labels = rng.random(fitted.shape) < ndtr(fitted)
     totals = np.diff(no_evidence.starts) - 1
+    unknown = [Unknown()] * len(sizes)
     evidence = []
     for rung in range(N_RUNGS):
         counts = np.add.reduceat(no_evidence.units * labels[rung], no_evidence.offsets[:-1])
         drawn = [report(int(c), int(n), rng) for report, c, n in zip(reports, counts, totals, strict=True)]
-        evidence.append(unknown[0] if last_is_prior and rung == N_RUNGS - 1 else drawn)
+        evidence.append(unknown if last_is_prior and rung == N_RUNGS - 1 else drawn)
     problem = DenseProblem(columns, deviation, ladder_of(evidence, sizes, weights))
     replicas = Replicas(position, fitted, np.where(labels, 1.0, -1.0), rng.integers(2, size=1))
     return problem, replicas
@@ -91,24 +90,23 @@ def ladder_of(
 
 def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
     """Moments of each replica, and products with what its rung reported."""
-    starts = problem.ladder.offsets[:-1]
-    values = []
-    for rung in range(N_RUNGS):
-        position, fitted = replicas.position[rung], replicas.fitted[rung]
-        counts = np.add.reduceat(problem.ladder.units * (replicas.scores[rung] > 0.0), starts, dtype=float)
-        told = reported_counts(problem, rung)
-        expected = np.add.reduceat(problem.ladder.units * ndtr(fitted), starts)
-        values += [*position, *position**2, *np.tanh(fitted[:3]), position[-1] * position[0] ** 2]
-        values += [*position[-1] * np.tanh(fitted[:3]) ** 2]
-        values += [*counts, *counts * expected, *(counts - expected) ** 2]
-        values += [*told * expected, *told * position[-1]]
-    return np.array(values)
+    starts, units = problem.ladder.offsets[:-1], problem.ladder.units
+    position, seen = replicas.position, np.tanh(replicas.fitted[:, :3])
+    log_scale = position[:, -1:]
+    counts = np.add.reduceat(units * (replicas.scores > 0.0), starts, axis=1, dtype=float)
+    expected = np.add.reduceat(units * ndtr(replicas.fitted), starts, axis=1)
+    told = reported_counts(problem)
+    values = [position, position**2, seen, log_scale * position[:, :1] ** 2, log_scale * seen**2]
+    values += [counts, counts * expected, (counts - expected) ** 2, told * expected, told * log_scale]
+    return np.hstack(values).ravel()
 
 
-def reported_counts(problem: DenseProblem, rung: int) -> np.ndarray:
-    """Mean count that each group's report suggests by itself."""
-    likelihood, starts = problem.ladder.likelihood[rung], problem.ladder.starts
-    return np.array([np.average(np.arange(j - i), weights=likelihood[i:j]) for i, j in itertools.pairwise(starts)])
+def reported_counts(problem: DenseProblem) -> np.ndarray:
+    """Mean count that each group's report at each rung suggests by itself."""
+    likelihood, starts = problem.ladder.likelihood, problem.ladder.starts
+    count = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
+    weighted, total = (np.add.reduceat(x, starts[:-1], axis=1) for x in (likelihood * count, likelihood))
+    return weighted / total
 
 
 def z_scores(
@@ -126,9 +124,12 @@ def z_scores(
     """Standardised mean change of each statistic under the move; those that never change are left out."""
     columns = columns_for(sizes, rng)
     paths = Paths(np.linspace(0.5, 0.8, N_RUNGS), rng.uniform(1.0, 2.5, (N_RUNGS, N_COLUMNS + 1)))
+    no_evidence = ladder_of([[Unknown()] * len(sizes)] * N_RUNGS, sizes, weights)
     changes = []
     for _ in range(n_draws):
-        problem, replicas = draw_joint(columns, sizes, reports, rng, last_is_prior=last_is_prior, weights=weights)
+        problem, replicas = draw_joint(
+            columns, sizes, reports, no_evidence, rng, last_is_prior=last_is_prior, weights=weights
+        )
         before = statistics(problem, replicas)
         tally, stones = empty_tally(N_RUNGS, N_COLUMNS + 1), np.empty((N_RUNGS - 1, 2))
         for _ in range(n_repeats):

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count, Evidence, Fraction, NoisyCount, Unknown
+from disaggregate.groups.grouped import GroupedData
+from disaggregate.sampler.evidence import make_evidence
 from disaggregate.sampler.model import Prior, Problem, State, empty_state, make_problem
 from disaggregate.sampler.products import fit_rows, refresh_factor
 
@@ -55,6 +58,19 @@ class Population:
     reports: tuple[Report, ...] = REPORTS
     weights: np.ndarray | None = None
 
+    @cached_property
+    def unreported(self) -> Problem:
+        """The problem when no group reports anything."""
+        return make_problem(self.psi, self.n_fixed, self._data([Unknown()] * len(self.sizes)))
+
+    def reported(self, evidence: list[Evidence]) -> Problem:
+        """The problem with a report of each group."""
+        return self.unreported._replace(evidence=make_evidence(self._data(evidence)))
+
+    def _data(self, evidence: list[Evidence]) -> GroupedData:
+        ids = np.repeat(np.arange(len(self.sizes)), self.sizes).tolist()
+        return group_rows(ids, dict(enumerate(evidence)), self.weights)
+
 
 def small_population(rng: np.random.Generator, *, n_columns: int = 5, n_fixed: int = 1) -> Population:
     psi = rng.standard_normal((n_columns, sum(SIZES))) + 0.4
@@ -73,28 +89,28 @@ def draw_joint(
     population: Population, n_proposals: int, rng: np.random.Generator
 ) -> tuple[Problem, State, np.ndarray]:
     """Draw parameters, scores and reports from the model; return them with the reports as numbers."""
-    data_free = _problem(population, [Unknown()] * len(population.sizes))
-    state = empty_state(data_free, n_proposals)
+    unreported = population.unreported
+    state = empty_state(unreported, n_proposals)
     n_selectable = len(population.psi) - population.n_fixed
     chosen = np.flatnonzero(rng.random(n_selectable) < rng.beta(PRIOR.a, PRIOR.b)) + population.n_fixed
     chosen = rng.permutation(chosen)
     state.size[0] += len(chosen)
     state.active[population.n_fixed : state.size[0]] = chosen
-    refresh_factor(data_free, state)
+    refresh_factor(unreported, state)
     state.scale[0] = 0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu)
     size = state.size[0]
     whitened_weights = np.sqrt(state.scale[0]) * rng.standard_normal(size)
     state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
-    fit_rows(data_free, PRIOR, state, rng)
+    fit_rows(unreported, PRIOR, state, rng)
     state.scores[:] = state.fitted + rng.standard_normal(len(state.fitted))
-    counts = group_counts(data_free, state)
-    totals = np.diff(data_free.evidence.starts) - 1
+    counts = group_counts(unreported, state)
+    totals = np.diff(unreported.evidence.starts) - 1
     evidence = [
         report(int(count), int(n), rng)
         for report, count, n in zip(population.reports, counts, totals, strict=True)
     ]
     numbers = np.array([_as_number(e, n) for e, n in zip(evidence, totals, strict=True)])
-    return _problem(population, evidence), state, numbers
+    return population.reported(evidence), state, numbers
 
 
 def group_counts(problem: Problem, state: State) -> np.ndarray:
@@ -178,12 +194,6 @@ def _changes(
         for _ in range(n_repeats):
             block(given, PRIOR, state, rng)
         yield statistics(problem, state, reports) - before
-
-
-def _problem(population: Population, evidence: list[Evidence]) -> Problem:
-    ids = np.repeat(np.arange(len(population.sizes)), population.sizes).tolist()
-    data = group_rows(ids, dict(enumerate(evidence)), population.weights)
-    return make_problem(population.psi, population.n_fixed, data)
 
 
 def _as_number(evidence: Evidence, n: int) -> float:
