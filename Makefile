@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := -m pip install --quiet --no-compile  # Python compiles what is imported; pip would compile all, for half a minute
 BROWSER := tests/browser
 BUILT := $(BROWSER)/built
 TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
@@ -65,7 +66,7 @@ oldest: .venv-oldest/.installed  ## the quick tests with the oldest versions tha
 
 .venv-oldest/.installed: pyproject.toml constraints/oldest.txt
 	$(PYTHON) -m venv .venv-oldest
-	$(OLDEST)/python -m pip install --quiet --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
+	$(OLDEST)/python $(INSTALL) --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
 	  pytest polars hypothesis xarray
 	@touch $@
 
@@ -90,15 +91,15 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-demo: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[plots]'
+	$(BIN)/python $(INSTALL) --editable '.[plots]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python $(INSTALL) --editable '.[dev]'
 	@touch $@
 
 $(VENV)/.installed-docs: $(VENV)/.installed-dev  # not both at once
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python $(INSTALL) --editable '.[docs]'
 	@touch $@
 
 clean:
