@@ -77,19 +77,19 @@ def _best(summary: pd.DataFrame, lower: bool = False) -> str:
     return str(means.idxmin() if lower else means.idxmax())
 
 
-def _against_rivals(cell: pd.DataFrame, score: str) -> tuple[bool, bool]:
-    """Say whether ours is first, and whether it is within one standard error of every rival.
+def _against_rivals(cell: pd.DataFrame, score: str) -> pd.DataFrame:
+    """Compare ours with each rival: both means, the lead of the rival, and the larger of the standard errors.
 
     Rivals may have been run on fewer seeds: each is compared on the splits that it shares with ours.
     """
-    by_split = cell.pivot(index=["seed", "fold"], columns="method", values=score)
-    first = near = True
+    by_split = cell.astype({"method": str}).pivot(index=["seed", "fold"], columns="method", values=score)
+    rows = []
     for rival in by_split.columns.drop([OURS, CEILING], errors="ignore"):
         both = by_split[[OURS, rival]].dropna()
-        behind = both[rival].mean() - both[OURS].mean()
-        first &= not behind > 0.0
-        near &= not behind > both.sem().fillna(0.0).max()
-    return first, near
+        ours, theirs = both.mean()
+        error = both.sem().fillna(0.0).max()
+        rows.append({"rival": rival, "ours": ours, "theirs": theirs, "lead": theirs - ours, "error": error})
+    return pd.DataFrame(rows).dropna()
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
@@ -98,36 +98,41 @@ def _table(headings: list[str], rows: list[list[str]]) -> str:
 
 
 def _standing(results: pd.DataFrame) -> str:
-    """Say in how many cells ours is first, or within one standard error of first."""
-    rows = []
-    for (size, _), cell in results.groupby(["size", "task"]):
-        cell = cell.astype({"method": str})
-        methods = set(cell["method"])
-        if OURS in methods and len(methods - {OURS, CEILING}) > 0:
-            (first, near), (first_auc, near_auc) = (_against_rivals(cell, score) for score in ("accuracy", "auc"))
-            rows.append({"size": size, "first": first, "near": near, "auc": first_auc, "auc near": near_auc})
+    """Say in how many cells ours is first, or within one standard error of first; and name the others."""
+    rows, losses = [], []
+    for (size, task), cell in results.groupby(["size", "task"]):
+        if not {OURS} < set(cell["method"].astype(str)) - {CEILING}:
+            continue
+        row = {"size": size, "cells": 1}
+        for score in ("accuracy", "auc"):
+            rivals = _against_rivals(cell, score)
+            is_ahead = rivals["lead"] > rivals["error"]
+            row |= {f"first in {score}": (rivals["lead"] <= 0.0).all(), f"near in {score}": not is_ahead.any()}
+            losses += [
+                [
+                    str(task),
+                    str(size),
+                    SCORES[score],
+                    f"{r.ours:.3f}",
+                    r.rival,
+                    f"{r.theirs:.3f}",
+                    f"{r.error:.3f}",
+                ]
+                for r in rivals[is_ahead].itertuples()
+            ]
+        rows.append(row)
     if not rows:
         return ""
-    table = (
-        pd.DataFrame(rows)
-        .groupby("size")
-        .agg(
-            cells=("first", "size"),
-            first=("first", "sum"),
-            near=("near", "sum"),
-            auc=("auc", "sum"),
-            auc_near=("auc near", "sum"),
-        )
+    table = pd.DataFrame(rows).groupby("size").sum()
+    body = [[str(size), *map(str, row)] for size, row in zip(table.index, table.to_numpy(dtype=int), strict=True)]
+    near = "first or within one standard error"
+    text = "## Where `disaggregate` stands\n\n" + _table(
+        ["groups of", "data sets", "first in accuracy", near, "first in AUC", near], body
     )
-    body = [
-        [str(size), *(str(int(value)) for value in row)]
-        for size, row in zip(table.index, table.to_numpy(), strict=True)
-    ]
-    headings = [
-        *("groups of", "data sets", "first in accuracy", "first or within one standard error"),
-        *("first in AUC", "first or within one standard error"),
-    ]
-    return "## Where `disaggregate` stands\n\n" + _table(headings, body)
+    if losses:
+        headings = ["data", "groups of", "score", "ours", "rival", "its score", "standard error"]
+        text += "\n\nWhere a rival is ahead by more than a standard error:\n\n" + _table(headings, losses)
+    return text
 
 
 def _duels(results: pd.DataFrame) -> str:

@@ -70,6 +70,15 @@ def test_a_rival_is_judged_on_the_splits_that_both_were_run_on(report):
     assert "| 8 | 1 | 0 | 0 | 0 | 0 |" in text
 
 
+def test_who_is_ahead_by_more_than_a_standard_error_is_named(report):
+    lost = "Where a rival is ahead by more than a standard error"
+    text = report(rows("vote", 8, ORDER[0], [0.6, 0.62, 0.99]), rows("vote", 8, ORDER[1], [0.7, 0.72]))
+    assert lost in text
+    assert "| vote | 8 | accuracy | 0.610 | mean map | 0.710 | 0.010 |" in text
+    text = report(rows("vote", 8, ORDER[0], [0.7, 0.8]), rows("vote", 8, ORDER[1], [0.72, 0.82]))
+    assert lost not in text
+
+
 def test_cells_won_are_counted_by_rival_and_score(report):
     text = report(
         rows("vote", 8, ORDER[0], [0.7, 0.8]),
