@@ -51,7 +51,7 @@ speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python -m benchmarks.calibration
 
 fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and random problems; takes an hour
-	$(BIN)/python -m pip install --quiet 'atheris>=3.0' || echo "no atheris here: random bytes instead"
+	$(BIN)/python $(INSTALL) 'atheris>=3.0' || echo "no atheris here: random bytes instead"
 	$(BIN)/python -m fuzz.results --runs 100000
 	$(BIN)/python -m fuzz.dgz --runs 100000
 	$(BIN)/python -m fuzz.people --runs 100000
@@ -71,13 +71,13 @@ oldest: .venv-oldest/.installed  ## the quick tests with the oldest versions tha
 	@touch $@
 
 sbom: $(VENV)/.installed-dev  ## what an installation consists of, as CycloneDX, in sbom.json
-	rm -rf .venv-sbom && $(PYTHON) -m venv .venv-sbom && .venv-sbom/bin/python -m pip install --quiet '.[all]'
-	$(BIN)/python -m pip install --quiet 'cyclonedx-bom>=7'
+	rm -rf .venv-sbom && $(PYTHON) -m venv .venv-sbom && .venv-sbom/bin/python $(INSTALL) '.[all]'
+	$(BIN)/python $(INSTALL) 'cyclonedx-bom>=7'
 	$(BIN)/cyclonedx-py environment .venv-sbom --pyproject pyproject.toml --output-file sbom.json
 	@echo "sbom.json"
 
 audit: $(VENV)/.installed-dev  ## known weaknesses of what is installed; it asks the network
-	$(BIN)/python -m pip install --quiet 'pip-audit>=2.7'
+	$(BIN)/python $(INSTALL) 'pip-audit>=2.7'
 	@$(BIN)/pip-audit --skip-editable --progress-spinner off > audit.txt 2>&1; status=$$?; \
 	  if grep -q 'could not be audited' audit.txt; \
 	  then cat audit.txt; echo "not checked: $$(grep -c 'could not be audited' audit.txt) packages that were not found there"; exit 1; \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +47,10 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
     by_size = results[~is_bags & ~is_word]
     parts = [INTRODUCTION]
     if len(by_size):
-        parts += [
-            _standing(by_size),
-            _duels(by_size),
-            *(_by_size(task, cell) for task, cell in by_size.groupby("task", sort=False)),
-        ]
+        compared = _compare(by_size)
+        if len(compared):
+            parts += [_standing(compared), _losses(compared), _duels(compared)]
+        parts += [_by_size(task, cell) for task, cell in by_size.groupby("task", sort=False)]
         _chart(by_size, path.with_suffix(".png"))
         parts.append(f"![Accuracy by size of the groups]({path.stem}.png)")
     if is_bags.any():
@@ -61,7 +61,7 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
         name: "None of its fits are among the results." for name in order if not (results.method == name).any()
     }
     parts += [f"Not run: {name}. {reason}" for name, reason in (absent | missing).items()]
-    text = "\n\n".join(parts) + "\n"
+    text = "\n\n".join(filter(None, parts)) + "\n"
     print(text)
     path.with_suffix(".md").write_text(text, encoding="utf-8")
 
@@ -77,19 +77,21 @@ def _best(summary: pd.DataFrame, lower: bool = False) -> str:
     return str(means.idxmin() if lower else means.idxmax())
 
 
-def _against_rivals(cell: pd.DataFrame, score: str) -> pd.DataFrame:
-    """Compare ours with each rival: both means, the lead of the rival, and the larger of the standard errors.
+def _compare(results: pd.DataFrame) -> pd.DataFrame:
+    """Compare ours with each rival in each cell and score: both means, our lead, the larger standard error.
 
     Rivals may have been run on fewer seeds: each is compared on the splits that it shares with ours.
     """
-    by_split = cell.astype({"method": str}).pivot(index=["seed", "fold"], columns="method", values=score)
-    rows = []
-    for rival in by_split.columns.drop([OURS, CEILING], errors="ignore"):
-        both = by_split[[OURS, rival]].dropna()
-        ours, theirs = both.mean()
-        error = both.sem().fillna(0.0).max()
-        rows.append({"rival": rival, "ours": ours, "theirs": theirs, "lead": theirs - ours, "error": error})
-    return pd.DataFrame(rows).dropna()
+    splits = ["task", "size", "seed", "fold"]
+    wide = results.astype({"method": str}).pivot(index=splits, columns="method", values=list(SCORES))
+    parts = []
+    for rival, score in product(_rivals(results), SCORES):
+        both = wide[score].reindex(columns=[OURS, rival]).dropna().groupby(level=["size", "task"])
+        part = both.mean().set_axis(["ours", "theirs"], axis="columns")
+        lead = part["theirs"] - part["ours"] if score in LOWER_IS_BETTER else part["ours"] - part["theirs"]
+        error = both.sem().fillna(0.0).max(axis="columns")
+        parts.append(part.assign(lead=lead, error=error, rival=rival, score=score).reset_index())
+    return pd.concat(parts) if parts else pd.DataFrame()
 
 
 def _table(headings: list[str], rows: list[list[str]]) -> str:
@@ -97,65 +99,43 @@ def _table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _standing(results: pd.DataFrame) -> str:
-    """Say in how many cells ours is first, or within one standard error of first; and name the others."""
-    rows, losses = [], []
-    for (size, task), cell in results.groupby(["size", "task"]):
-        if not {OURS} < set(cell["method"].astype(str)) - {CEILING}:
-            continue
-        row = {"size": size, "cells": 1}
-        for score in ("accuracy", "auc"):
-            rivals = _against_rivals(cell, score)
-            is_ahead = rivals["lead"] > rivals["error"]
-            row |= {f"first in {score}": (rivals["lead"] <= 0.0).all(), f"near in {score}": not is_ahead.any()}
-            losses += [
-                [
-                    str(task),
-                    str(size),
-                    SCORES[score],
-                    f"{r.ours:.3f}",
-                    r.rival,
-                    f"{r.theirs:.3f}",
-                    f"{r.error:.3f}",
-                ]
-                for r in rivals[is_ahead].itertuples()
-            ]
-        rows.append(row)
-    if not rows:
-        return ""
-    table = pd.DataFrame(rows).groupby("size").sum()
-    body = [[str(size), *map(str, row)] for size, row in zip(table.index, table.to_numpy(dtype=int), strict=True)]
+def _standing(compared: pd.DataFrame) -> str:
+    """Say in how many cells ours is first, or within one standard error of first."""
+    by_cell = compared.assign(first=compared["lead"] >= 0.0, near=compared["lead"] >= -compared["error"])
+    by_cell = by_cell.groupby(["size", "task", "score"])[["first", "near"]].all().unstack()
+    body = []
+    for size, cells in by_cell.groupby("size"):
+        counts = [cells[kind, score].sum() for score in ("accuracy", "auc") for kind in ("first", "near")]
+        body.append([str(size), str(len(cells)), *map(str, counts)])
     near = "first or within one standard error"
-    text = "## Where `disaggregate` stands\n\n" + _table(
-        ["groups of", "data sets", "first in accuracy", near, "first in AUC", near], body
-    )
-    if losses:
-        headings = ["data", "groups of", "score", "ours", "rival", "its score", "standard error"]
-        text += "\n\nWhere a rival is ahead by more than a standard error:\n\n" + _table(headings, losses)
-    return text
+    headings = ["groups of", "data sets", "first in accuracy", near, "first in AUC", near]
+    return "## Where `disaggregate` stands\n\n" + _table(headings, body)
 
 
-def _duels(results: pd.DataFrame) -> str:
-    """Count the cells in which ours is better than each rival, score by score."""
-    splits = ["task", "size", "seed", "fold"]
-    wide = results.astype({"method": str}).pivot(index=splits, columns="method", values=list(SCORES))
-    rows = []
-    for rival in _rivals(results):
-        leads = [_leads(wide[score], rival, score in LOWER_IS_BETTER) for score in SCORES]
-        if len(leads[0]):
-            rows.append([rival, str(len(leads[0])), *(str((lead > 0.0).sum()) for lead in leads)])
-    if not rows:
+def _losses(compared: pd.DataFrame) -> str:
+    """Name those who are ahead by more than a standard error."""
+    is_lost = (compared["lead"] < -compared["error"]) & compared["score"].isin(["accuracy", "auc"])
+    lost = compared[is_lost].sort_values(["size", "task", "score", "rival"])
+    if lost.empty:
         return ""
+    rows = [
+        [r.task, str(r.size), SCORES[r.score], f"{r.ours:.3f}", r.rival, f"{r.theirs:.3f}", f"{r.error:.3f}"]
+        for r in lost.itertuples()
+    ]
+    headings = ["data", "groups of", "score", "ours", "rival", "its score", "standard error"]
+    return "Where a rival is ahead by more than a standard error:\n\n" + _table(headings, rows)
+
+
+def _duels(compared: pd.DataFrame) -> str:
+    """Count the cells in which ours is better than each rival, score by score."""
+    rows = []
+    for rival, cells in compared.groupby("rival", sort=False):
+        leads = [cells.loc[cells["score"] == score, "lead"] for score in SCORES]
+        rows.append([rival, str(len(leads[0])), *(str((lead > 0.0).sum()) for lead in leads)])
     text = (
         "In how many cells, which are data sets with groups of one size, `disaggregate` is better than each rival:"
     )
     return text + "\n\n" + _table(["rival", "cells", *SCORES.values()], rows)
-
-
-def _leads(by_split: pd.DataFrame, rival: str, lower: bool) -> pd.Series:
-    """By how much ours is better in each cell, on the splits that both were run on."""
-    both = by_split.reindex(columns=[OURS, rival]).dropna().groupby(level=["task", "size"]).mean()
-    return both[rival] - both[OURS] if lower else both[OURS] - both[rival]
 
 
 def _rivals(results: pd.DataFrame) -> pd.Index:
