@@ -27,7 +27,7 @@ from benchmarks.rivals.proportion_svm import best_labels
 from benchmarks.rivals.registry import BUILT_IN, CEILING, RIVALS
 from benchmarks.rivals.sawmil_bags import SawmilBags, positive_bags
 from disaggregate.groups.evidence import Count
-from disaggregate.sampler.counts import log_evidence_given_fitted
+from disaggregate.model.counts import log_evidence_given_fitted
 
 
 def easy_problem(rng, n_groups=20, size=10):

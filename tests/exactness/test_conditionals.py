@@ -11,7 +11,7 @@ from scipy.special import betaln, log_ndtr, logsumexp, ndtr
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Between, Count, Evidence, Fraction
-from disaggregate.sampler.counts import draw_labels as plain_draw_labels
+from disaggregate.model.counts import draw_labels as plain_draw_labels
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import Prior, Problem, State, empty_state, make_problem
 from disaggregate.sampler.products import refresh_factor

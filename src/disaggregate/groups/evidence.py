@@ -1,7 +1,8 @@
-"""What is known of a group, as a likelihood over its count of positives.
+"""What is known of a group.
 
-Each kind is a small frozen object that answers one question, ``log_likelihood(n)``: for a group of ``n``
-members, how well does "k of the n are positive" agree with the report, for k = 0, ..., n.
+Most kinds are a likelihood over the group's count of positives. Each is a small frozen object that answers
+``log_likelihood(n)``: for a group of ``n`` members, how well does "k of the n are positive" agree with the report,
+for k = 0, ..., n. A report on a population of which the members are a sample says so by ``population``.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ _CERTAIN = 1e12
 # Sharper than any grid of weighted counts.
 _SHARPEST_WEIGHTED = 1e6
 
+# Standard deviations beyond which a report leaves no weight to speak of.
+_FARTHEST = 12.0
+
 # Beyond it sums of whole numbers overflow, and there are no such crowds.
 _LARGEST_COUNT = 2**62
 
@@ -57,6 +61,33 @@ class Evidence(ABC):
         ndarray of shape (n + 1,)
             Entry k is the log likelihood of the report if k members are positive; -inf where impossible.
         """
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        """Log likelihood of some counts of positives, for groups too large to list all of them.
+
+        Parameters
+        ----------
+        counts : ndarray of int
+            From 0 to ``n``.
+        n : int
+            Number of members of the group.
+        """
+        return self.log_likelihood(n)[counts]
+
+    def support(self, n: int) -> tuple[int, int]:
+        """Return the least and the greatest count that the report leaves any weight to speak of.
+
+        Parameters
+        ----------
+        n : int
+            Number of members of the group.
+        """
+        return 0, n
+
+    @property
+    def population(self) -> Population | None:
+        """The population that the report speaks of, where the members are a sample of it."""
+        return None
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         """Log likelihood of each weighted count, when members count with unequal survey weights.
@@ -110,7 +141,10 @@ class Fraction(Evidence):
         _settle(self, share=_share("Fraction", self.share), confidence=float(self.confidence))
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        fraction = np.arange(n + 1) / n
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        fraction = counts / n
         if self.confidence >= _CERTAIN:
             return _nearest_counts(fraction, self.share)
         positive = self.confidence * fraction
@@ -118,6 +152,15 @@ class Fraction(Evidence):
         return (
             xlogy(positive, self.share) + xlog1py(negative, -self.share) - betaln(positive + 1.0, negative + 1.0)
         )
+
+    def support(self, n: int) -> tuple[int, int]:
+        if self.share in (0.0, 1.0) and self.confidence > 0.0:
+            return round(self.share) * n, round(self.share) * n
+        reach = _FARTHEST * math.sqrt(
+            (self.share * (1.0 - self.share) + 1.0 / (self.confidence + 1.0)) / (self.confidence + 1.0)
+        )
+        low, high = n * (self.share - reach) - 1.0, n * (self.share + reach) + 1.0
+        return max(math.floor(low), 0), min(math.ceil(high), n)
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         # No labels may have the very share that was reported, so that none would be possible if it were exact.
@@ -137,7 +180,13 @@ class Count(Evidence):
         _settle(self, positives=_whole("Count", "positives", self.positives))
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        return _inside(n, self.positives, self.positives, f"Count({self.positives})")
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return _inside(counts, n, self.positives, self.positives, f"Count({self.positives})")
+
+    def support(self, n: int) -> tuple[int, int]:
+        return min(self.positives, n), min(self.positives, n)
 
     def reported_share(self, n: int) -> float:
         return self.positives / n
@@ -158,7 +207,13 @@ class Between(Evidence):
             )
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        return _inside(n, self.low, self.high, f"Between({self.low}, {self.high})")
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return _inside(counts, n, self.low, self.high, f"Between({self.low}, {self.high})")
+
+    def support(self, n: int) -> tuple[int, int]:
+        return min(self.low, n), min(self.high, n)
 
 
 @dataclass(frozen=True)
@@ -171,7 +226,13 @@ class AtLeast(Evidence):
         _settle(self, positives=_whole("AtLeast", "positives", self.positives))
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        return _inside(n, self.positives, max(n, self.positives), f"AtLeast({self.positives})")
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return _inside(counts, n, self.positives, max(n, self.positives), f"AtLeast({self.positives})")
+
+    def support(self, n: int) -> tuple[int, int]:
+        return min(self.positives, n), n
 
 
 @dataclass(frozen=True)
@@ -184,20 +245,29 @@ class AtMost(Evidence):
         _settle(self, positives=_whole("AtMost", "positives", self.positives))
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        return _inside(n, 0, self.positives, f"AtMost({self.positives})")
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return _inside(counts, n, 0, self.positives, f"AtMost({self.positives})")
+
+    def support(self, n: int) -> tuple[int, int]:
+        return 0, min(self.positives, n)
 
 
 @dataclass(frozen=True)
 class Population(Evidence):
     """The members are a random sample of a larger group that has this share of positives.
 
+    It says nothing of the members' own count, as others of the same features may answer otherwise; it speaks of
+    the average probability over the whole group, whose composition the members show, with the noise of a sample.
+    See :mod:`disaggregate.model.populations`.
+
     Parameters
     ----------
     share : float
         Share of positives in the larger group, from 0 to 1.
     size : int, optional
-        Number of people in the larger group. With it the count among the members is hypergeometric,
-        without it binomial.
+        Number of people in the larger group; without it, as many as make the share exact.
     """
 
     share: float
@@ -208,23 +278,20 @@ class Population(Evidence):
         if self.size is not None:
             _settle(self, size=_whole("Population", "size", self.size))
 
+    @property
+    def population(self) -> Population:
+        return self
+
     def log_likelihood(self, n: int) -> np.ndarray:
-        return self._of_counts(np.arange(n + 1), n)
-
-    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
-        return self._of_counts(np.arange(units + 1) * (effective / units), effective)
-
-    def _of_counts(self, count: np.ndarray, n: float) -> np.ndarray:
-        count = np.minimum(count, n)
-        if self.size is None:
-            return _log_choose(n, count) + xlogy(count, self.share) + xlog1py(n - count, -self.share)
-        if self.size < n:
+        if self.size is not None and self.size < n:
             raise ValueError(
-                f"Population(size={self.size}) expects at least as many people as its {n:g} sampled members; "
+                f"Population(size={self.size}) expects at least as many people as its {n} sampled members; "
                 "give the size of the whole group, or leave it out."
             )
-        positives = round(self.share * self.size)
-        return _log_hypergeometric(count, self.size, positives, n)
+        return np.zeros(n + 1)
+
+    def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        return np.zeros(units + 1)
 
     def reported_share(self, n: int) -> float:
         return self.share
@@ -291,8 +358,16 @@ class NoisyCount(Evidence):
         _settle(self, value=float(self.value), scale=float(self.scale))
 
     def log_likelihood(self, n: int) -> np.ndarray:
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def support(self, n: int) -> tuple[int, int]:
+        reach = 2.0 * _FARTHEST * self.scale
+        low, high = np.clip([self.value - reach - 1.0, self.value + reach + 1.0], 0.0, float(n))
+        return math.floor(low), math.ceil(high)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
         with np.errstate(over="ignore"):  # beyond all numbers is -inf: impossible
-            error = (self.value - np.arange(n + 1)) / self.scale
+            error = (self.value - counts) / self.scale
             if self.noise == "laplace":
                 return -np.abs(error) - math.log(2.0) - math.log(self.scale)
             return -0.5 * error**2 - math.log(self.scale) - 0.5 * math.log(2.0 * math.pi)
@@ -307,6 +382,9 @@ class Unknown(Evidence):
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return np.zeros(n + 1)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return np.zeros(len(counts))
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         return np.zeros(units + 1)
@@ -333,8 +411,19 @@ class AllOf(Evidence):
             )
         object.__setattr__(self, "parts", parts)
 
+    @property
+    def population(self) -> Population | None:
+        return next((part.population for part in self.parts if part.population is not None), None)
+
     def log_likelihood(self, n: int) -> np.ndarray:
         return self._together([part.log_likelihood(n) for part in self.parts])
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return self._together([part.log_likelihood_at(counts, n) for part in self.parts])
+
+    def support(self, n: int) -> tuple[int, int]:
+        lows, highs = zip(*(part.support(n) for part in self.parts), strict=True)
+        return (max(lows), min(highs)) if max(lows) <= min(highs) else (0, n)
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         return self._together([part.weighted_log_likelihood(units, effective) for part in self.parts])
@@ -364,12 +453,11 @@ def _nearest_counts(fraction: np.ndarray, share: float) -> np.ndarray:
     return np.where(divergence <= divergence.min() + 1e-12, 0.0, -np.inf)
 
 
-def _inside(n: int, low: int, high: int, described: str) -> np.ndarray:
+def _inside(counts: np.ndarray, n: int, low: int, high: int, described: str) -> np.ndarray:
     """Zero for counts from low to high, -inf elsewhere; at least one count must be possible."""
     if low > n:
         raise ValueError(f"{described} cannot hold in a group of {n}: no count from 0 to {n} agrees with it.")
-    count = np.arange(n + 1)
-    return np.where((count >= low) & (count <= high), 0.0, -np.inf)
+    return np.where((counts >= low) & (counts <= high), 0.0, -np.inf)
 
 
 def _log_choose(total: float | np.ndarray, chosen: float | np.ndarray) -> np.ndarray:

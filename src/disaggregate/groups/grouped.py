@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.groups.evidence import Evidence
+from disaggregate.groups.evidence import Evidence, Population
 from disaggregate.groups.units import effective_size, largest_rounding_error, whole_units
+
+# Into how many steps shares are cut where counts are not listed.
+SHARE_STEPS = 1000
+
+# Counts of a group that are listed one by one; of larger ones, where rows stand for many, about so many are.
+_LISTED = 2000
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,15 @@ class GroupedData:
         The groups' evidence vectors end to end, over counts of units; group j's starts at ``starts[j]``.
     rounding_error : float
         By how much the rounding of survey weights to units can move a group's share at most.
+    counts : ndarray of int, shape (n_rows,), or None
+        How many people each sorted row stands for, where rows are cells of a table.
+    weights : ndarray of shape (n_rows,), or None
+        Survey weights of the sorted rows, for groups that are samples of a population.
+    nodes : ndarray of int, shape (length of log_likelihood,), or None
+        The count of each entry of ``log_likelihood`` where it lists only some of a large group's counts; None where
+        it lists all counts from 0.
+    lengths : ndarray of int, shape (n_groups,), or None
+        How many entries each group has, where that is not all of its counts.
     """
 
     names: tuple[Hashable, ...]
@@ -40,26 +55,53 @@ class GroupedData:
     units: np.ndarray
     log_likelihood: np.ndarray
     rounding_error: float = 0.0
+    counts: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    nodes: np.ndarray | None = None
+    lengths: np.ndarray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of members of each group."""
+        """Number of rows of each group."""
         return np.diff(self.offsets)
 
     @property
+    def people(self) -> np.ndarray:
+        """Number of people of each group: of rows, unless they stand for many."""
+        return self.sizes if self.counts is None else np.add.reduceat(self.counts, self.offsets[:-1])
+
+    @property
     def totals(self) -> np.ndarray:
-        """Units of each group: its number of members, but for survey weights."""
-        return np.add.reduceat(self.units, self.offsets[:-1])
+        """Largest count of each group: its number of people, but for survey weights."""
+        counted = self.units if self.counts is None else self.units * self.counts
+        return np.add.reduceat(counted, self.offsets[:-1])
 
     @property
     def starts(self) -> np.ndarray:
         """Where each group's counts start in ``log_likelihood``, and where the last one's end."""
-        return np.concatenate([[0], np.cumsum(self.totals + 1)])
+        return np.concatenate([[0], np.cumsum(self.totals + 1 if self.lengths is None else self.lengths)])
+
+    @property
+    def populations(self) -> list[Population | None]:
+        """The population of which each group is a sample, if it is one."""
+        return [report.population for report in self.evidence]
+
+    @property
+    def share_steps(self) -> np.ndarray:
+        """Into how many steps the share of each group is cut, where its draws are tallied."""
+        is_cut = np.array([population is not None for population in self.populations])
+        is_cut |= np.diff(self.starts) != self.totals + 1
+        return np.where(is_cut, SHARE_STEPS, self.totals)
+
+    @property
+    def tally_starts(self) -> np.ndarray:
+        """Where the tallies of each group's share start, and where the last one's end."""
+        return np.concatenate([[0], np.cumsum(self.share_steps + 1)])
 
     @property
     def reported_shares(self) -> np.ndarray:
         """The share that each group reports, NaN where its evidence states none."""
-        pairs = zip(self.evidence, self.sizes, strict=True)
+        pairs = zip(self.evidence, self.people, strict=True)
         return np.array([evidence.reported_share(int(n)) for evidence, n in pairs])
 
     @property
@@ -79,6 +121,7 @@ def group_rows(
     ids: Sequence[Hashable],
     evidence_by_group: Mapping[Hashable, Evidence],
     weights: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
 ) -> GroupedData:
     """Sort rows by group and lay out the evidence.
 
@@ -89,54 +132,120 @@ def group_rows(
     evidence_by_group : mapping
         Evidence of every group in ``ids``.
     weights : ndarray of shape (n_rows,), optional
-        Positive survey weights: a group's share is then the weighted share of its members.
+        Positive survey weights: a group's share is then the weighted share of its members, or they say how much
+        each stands for in the population of which they are a sample.
+    counts : ndarray of int, shape (n_rows,), optional
+        How many people each row stands for.
     """
     code_of: dict[Hashable, int] = {}
     codes = np.array([code_of.setdefault(group, len(code_of)) for group in ids])
-    sizes = np.bincount(codes)
     names = tuple(code_of)
     evidence = tuple(evidence_by_group[name] for name in names)
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(codes))])
     order = np.argsort(codes, kind="stable")
-    by_group = None if weights is None else np.split(weights[order], offsets[1:-1])
-    units = [np.ones(n, dtype=np.int64) for n in sizes] if by_group is None else [whole_units(w) for w in by_group]
-    effective = sizes.tolist() if by_group is None else [effective_size(w) for w in by_group]
+    is_sample = np.array([report.population is not None for report in evidence])
+    members = [
+        _members(sample, *parts)
+        for sample, *parts in zip(
+            is_sample, _by_group(weights, order, offsets), _by_group(counts, order, offsets), np.diff(offsets),
+            strict=True,
+        )
+    ]  # fmt: skip
+    for name, own in zip(names, members, strict=True):
+        _require_one_meaning(name, own)
+    vectors = _evidence_vectors(names, evidence, members)
+    nodes = np.concatenate([nodes for nodes, _ in vectors])
+    lengths = np.array([len(nodes) for nodes, _ in vectors])
+    is_listed = all(len(nodes) == own.total + 1 for (nodes, _), own in zip(vectors, members, strict=True))
     return GroupedData(
         names=names,
         evidence=evidence,
         offsets=offsets,
         order=order,
-        units=np.concatenate(units),
-        log_likelihood=_evidence_vectors(names, evidence, units, effective),
-        rounding_error=max(map(largest_rounding_error, by_group or (), units), default=0.0),
+        units=np.concatenate([own.units for own in members]),
+        log_likelihood=np.concatenate([values for _, values in vectors]),
+        rounding_error=max((own.rounding_error for own in members), default=0.0),
+        counts=None if counts is None else counts[order],
+        weights=None if weights is None or not is_sample.any() else weights[order],
+        nodes=None if is_listed else nodes,
+        lengths=None if is_listed else lengths,
     )
 
 
+@dataclass(frozen=True)
+class _Members:
+    """How much the rows of one group count: units of their share, people, and effective number."""
+
+    units: np.ndarray
+    counts: np.ndarray
+    effective: float
+    rounding_error: float
+
+    @property
+    def total(self) -> int:
+        return int(self.units @ self.counts)
+
+
+def _members(is_sample: bool, weights: np.ndarray | None, counts: np.ndarray | None, n_rows: int) -> _Members:
+    people = np.ones(n_rows, dtype=np.int64) if counts is None else counts
+    if weights is None or is_sample:
+        units = np.ones(n_rows, dtype=np.int64)
+        return _Members(units, people, float(people.sum()), 0.0)
+    units = whole_units(weights)
+    effective = float(n_rows) if (units == 1).all() else effective_size(weights)
+    return _Members(units, people, effective, largest_rounding_error(weights, units))
+
+
+def _require_one_meaning(name: Hashable, members: _Members) -> None:
+    if (members.counts > 1).any() and (members.units > 1).any():
+        raise ValueError(
+            f"group {name!r} has both counts and unequal sample_weight, but its report speaks of its own people: a "
+            "cell of several people with a weight has two meanings. Give one of the two, or a Population if the "
+            "cells are a sample."
+        )
+
+
+def _by_group(values: np.ndarray | None, order: np.ndarray, offsets: np.ndarray) -> list[np.ndarray | None]:
+    if values is None:
+        return [None] * (len(offsets) - 1)
+    return list(np.split(values[order], offsets[1:-1]))
+
+
 def _evidence_vectors(
-    names: tuple[Hashable, ...],
-    evidence: tuple[Evidence, ...],
-    units: Sequence[np.ndarray],
-    effective: Sequence[float],
-) -> np.ndarray:
-    """Concatenate the evidence vectors; equal reports on groups of one size are worked out once."""
-    known: dict[tuple[Evidence, int, float], np.ndarray] = {}
+    names: tuple[Hashable, ...], evidence: tuple[Evidence, ...], members: Sequence[_Members]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """List counts and their log likelihoods; equal reports on groups of one size are worked out once."""
+    known: dict[tuple[Evidence, int, float, bool], tuple[np.ndarray, np.ndarray]] = {}
     vectors = []
-    for name, report, members, size in zip(names, evidence, units, effective, strict=True):
-        total = int(members.sum())
-        n_members = float(len(members) if total == len(members) else size)
-        if (report, total, n_members) not in known:
-            known[report, total, n_members] = _checked_vector(name, report, total, n_members)
-        vectors.append(known[report, total, n_members])
-    return np.concatenate(vectors)
+    for name, report, own in zip(names, evidence, members, strict=True):
+        # Only a table of cells has more counts than memory for its rows would hold.
+        is_large = own.total > _LISTED and own.total > len(own.units)
+        key = (report, own.total, own.effective, is_large)
+        if key not in known:
+            nodes = _some_counts(report, own.total) if is_large else np.arange(own.total + 1)
+            known[key] = nodes, _checked_vector(name, report, own, nodes)
+        vectors.append(known[key])
+    return vectors
 
 
-def _checked_vector(name: Hashable, report: Evidence, n: int, effective: float) -> np.ndarray:
+def _some_counts(report: Evidence, n: int) -> np.ndarray:
+    """Choose counts of a large group: many where the report has its weight, some elsewhere."""
+    low, high = report.support(n)
+    inside = np.linspace(low, high, min(_LISTED, high - low + 1))
+    return np.unique(np.rint(np.concatenate([inside, np.linspace(0, n, _LISTED // 4)])).astype(np.int64))
+
+
+def _checked_vector(name: Hashable, report: Evidence, members: _Members, nodes: np.ndarray) -> np.ndarray:
+    n = members.total
     try:
-        given = report.log_likelihood(n) if n == effective else report.weighted_log_likelihood(n, effective)
+        if n != members.effective:
+            given = report.weighted_log_likelihood(n, members.effective)
+        else:
+            given = report.log_likelihood(n) if len(nodes) == n + 1 else report.log_likelihood_at(nodes, n)
         vector = np.asarray(given, dtype=np.float64)
     except ValueError as error:
         raise ValueError(f"group {name!r}: {error}") from error
-    if vector.shape != (n + 1,) or np.isnan(vector).any() or not np.isfinite(vector.max()):
+    if vector.shape != nodes.shape or np.isnan(vector).any() or not np.isfinite(vector.max()):
         raise ValueError(
             f"group {name!r}: {report!r} must give one log likelihood for each count from 0 to {n}, "
             f"no NaN and at least one finite; it gave {vector!r}."

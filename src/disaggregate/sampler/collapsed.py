@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import log_ndtr
 
-from disaggregate.sampler.counts import log_agreement_table, log_evidence_given_fitted
+from disaggregate.model.counts import group_gradient, log_evidence_given_fitted
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
 
 
@@ -34,25 +32,6 @@ def collapsed_likelihood(evidence: EvidenceArrays, scores: np.ndarray, fitted: n
         log_evidence_given_fitted(fitted[rows], evidence.units[rows], log_likelihood)
         for rows, log_likelihood in _pieces(evidence, scores)
     )
-
-
-def group_gradient(fitted: np.ndarray, units: np.ndarray, log_likelihood: np.ndarray) -> tuple[float, np.ndarray]:
-    """Log likelihood of one group's evidence given f, and its gradient, by a backward and a forward pass."""
-    log_positive, log_negative = log_ndtr(fitted), log_ndtr(-fitted)
-    ahead = log_agreement_table(fitted, units, log_likelihood)
-    total = ahead[0, 0]
-    log_density = -0.5 * fitted**2 - 0.5 * math.log(2.0 * math.pi)
-    gradient = np.empty(len(fitted))
-    so_far = np.zeros(1)  # log law of the count of the members before i
-    for i, step in enumerate(units):
-        reach = len(so_far)
-        positive = np.logaddexp.reduce(so_far + ahead[i + 1, step : reach + step]) - total
-        negative = np.logaddexp.reduce(so_far + ahead[i + 1, :reach]) - total
-        gradient[i] = np.exp(log_density[i] + positive) - np.exp(log_density[i] + negative)
-        without, with_it = so_far + log_negative[i], so_far + log_positive[i]
-        nothing = np.full(step, -np.inf)
-        so_far = np.logaddexp(np.concatenate([without, nothing]), np.concatenate([nothing, with_it]))
-    return float(total), gradient
 
 
 def _pieces(evidence: EvidenceArrays, scores: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

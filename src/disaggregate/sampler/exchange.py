@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.counts import log_evidence_given_fitted
+from disaggregate.model.counts import log_evidence_given_fitted
 from disaggregate.sampler.evidence import (
     WHOLE_GROUP,
     EvidenceArrays,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.counts import draw_labels
+from disaggregate.model.counts import draw_labels
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
 from disaggregate.sampler.model import Prior, Problem, State
 from disaggregate.sampler.normal import draw_positive_normal

@@ -21,7 +21,7 @@ from disaggregate.sampler.blocks.answers import (
 )
 from disaggregate.sampler.blocks.block import Recipe, RowsInMemory, make_block
 from disaggregate.sampler.collapsed import collapsed_gradient
-from disaggregate.sampler.counts import log_evidence_given_fitted
+from disaggregate.model.counts import log_evidence_given_fitted
 from disaggregate.sampler.evidence import WHOLE_GROUP, group_evidence, group_rows_of, make_evidence, rung_of
 from disaggregate.sampler.exchange import likelihood_table
 

@@ -1,43 +1,44 @@
-"""Compiled twin of ``sampler.dense``, and many sweeps in one call."""
+"""Compiled twin of ``sampler.dense.sweep`` for one chain, many sweeps in one call; and what all replicas share."""
 
 import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import copy, dot, lesser, square
-from disaggregate.sampler.compiled.collapsed import collapsed_gradient, collapsed_likelihood
+from disaggregate.model.priors import LOG_SCALE_BOUND
+from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
-from disaggregate.sampler.compiled.exchange import rung_of, swap_order
-from disaggregate.sampler.compiled.latent import draw_all_labels, tally_labels
-from disaggregate.sampler.compiled.scale import log_scale_density
-from disaggregate.sampler.dense.moves import JITTER, JUMP, JUMP_EVERY, MOST_STEPS, PATH_LENGTH
-from disaggregate.sampler.evidence import WHOLE_GROUP
-from disaggregate.sampler.model import LOG_SCALE_BOUND
+from disaggregate.sampler.compiled.exchange import trade_places
+from disaggregate.sampler.compiled.expected import add_expected
+from disaggregate.sampler.compiled.information import fill_pieces
+from disaggregate.sampler.compiled.likelihood import add_likelihoods, likelihood_gradient
+from disaggregate.sampler.dense.sweep import CAREFUL, CAREFUL_EVERY, JUMP, JUMP_EVERY, MOST_STEPS, PATH_LENGTH, SLICE_WIDTH
 
 
 @kernel
-def advance_dense(problem, prior, paths, replicas, rng, n_sweeps, n_burn, thin, tally, record):
-    """Do ``n_sweeps`` sweeps and record the kept ones.
+def advance_dense(
+    columns, reports, components, metric, state, rng, n_sweeps, n_burn, thin, tally, record
+):  # fmt: skip
+    """Do ``n_sweeps`` sweeps of one chain and record the kept ones.
 
-    Returns the number of draws recorded. Sweeps before ``n_burn`` are not kept, after it every ``thin``-th is;
-    the likelihood ratios along the ladder are recorded for all of them.
+    Returns the number of draws recorded. Sweeps before ``n_burn`` are not kept, after it every ``thin``-th is.
     """
-    n_rungs = replicas.position.shape[0]
+    n_rungs = state.position.shape[1]
+    log_ratios = np.empty((n_rungs - 1, 2))
+    room = np.empty((4, columns.shape[1]))
     kept = 0
-    for sweep in range(n_sweeps):
-        move_replicas(problem, prior, paths, replicas, tally, rng)
-        if replicas.sweep[0] % JUMP_EVERY == 0:
-            jump_in_scale(problem, prior, replicas, rng)
+    for _ in range(n_sweeps):
+        move_replicas(columns, reports, components, metric, state, tally, room, rng)
+        slice_scales(components, state, rng)
+        if state.sweep[0] % JUMP_EVERY == 0:
+            jump_in_scale(columns, reports, components, state, room, rng)
         if n_rungs > 1:
-            refresh_prior(problem, prior, replicas, rng)
-            for rung in range(n_rungs):
-                draw_signs(problem, replicas, rung, WHOLE_GROUP, rng)
-            exchange_replicas(problem.ladder, replicas, tally, record.stones[sweep], rng)
-        draw_signs(problem, replicas, 0, 0, rng)
-        replicas.sweep[0] += 1
-        after_burn = replicas.sweep[0] - n_burn
+            draw_from_prior(components, state.position[0, n_rungs - 1], rng)
+            state.is_known[0, n_rungs - 1] = 0
+            exchange_replicas(columns, reports, components, state, tally, log_ratios, room, rng)
+        state.sweep[0] += 1
+        after_burn = state.sweep[0] - n_burn
         if after_burn > 0 and after_burn % thin == 0:
-            record_draw(problem, replicas, record, kept)
+            record_draw(columns, reports, components, state, record, log_ratios, kept, room)
             kept += 1
     return kept
 
@@ -54,162 +55,433 @@ def moving_rungs(n_rungs, sweep):
 
 
 @inlined_part
-def move_replicas(problem, prior, paths, replicas, tally, rng):
-    moving = moving_rungs(replicas.position.shape[0], replicas.sweep[0])
-    n_coordinates = replicas.position.shape[1]
+def move_replicas(columns, reports, components, metric, state, tally, room, rng):
+    moving = moving_rungs(state.position.shape[1], state.sweep[0])
+    n_moving = moving.size
+    n_coordinates = state.position.shape[2]
     length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
-    n_steps = int(lesser(math.ceil(length / paths.step[0]), MOST_STEPS))
-    n_steps = n_steps if n_steps > 1 else 1
-    jitter = 1.0 + JITTER * (2.0 * rng.random() - 1.0)
-    position = np.empty((moving.size, n_coordinates))
-    momentum = np.empty((moving.size, n_coordinates))
-    for place in range(moving.size):
+    n_steps = int(lesser(greater(math.ceil(length / metric.step[0]), 1), MOST_STEPS))
+    shorter = lesser(length / n_steps / metric.step[0], 1.0)
+    if state.sweep[0] % CAREFUL_EVERY == 0:
+        shorter = CAREFUL
+    noise = np.empty((n_moving, n_coordinates))
+    for index in range(n_moving):
         for i in range(n_coordinates):
-            position[place, i] = replicas.position[moving[place], i]
-            momentum[place, i] = rng.standard_normal() * math.sqrt(paths.mass[moving[place], i])
-    weights = np.empty((moving.size, n_coordinates - 1))
-    pull = np.empty((moving.size, n_coordinates - 1))
-    force = np.empty((moving.size, n_coordinates))
-    fitted = np.empty((moving.size, replicas.fitted.shape[1]))
-    gradient = np.empty((moving.size, replicas.fitted.shape[1]))
-    energy = np.empty(moving.size)
-    before = np.empty(moving.size)
-    for taken in range(n_steps + 1):
-        energy_and_force(
-            problem, prior, replicas.scores, moving, position, weights, fitted, gradient, pull, energy, force
-        )
-        for place in range(moving.size):
-            rung = moving[place]
-            if taken == 0:
-                before[place] = energy[place] + kinetic(momentum[place], paths.mass[rung])
-                for i in range(n_coordinates):
-                    tally.sums[rung, i] += position[place, i]
-                    tally.squares[rung, i] += square(position[place, i])
-                    tally.forces[rung, i] += square(force[place, i])
-            # Half a kick at either end of the path, a whole one in between.
-            step = paths.step[rung] * jitter
-            kick = step if 0 < taken < n_steps else 0.5 * step
+            noise[index, i] = rng.standard_normal()
+    position = np.empty((n_moving, n_coordinates))
+    momentum = np.empty((n_moving, n_coordinates))
+    velocity = np.empty((n_moving, n_coordinates))
+    energy = np.empty(n_moving)
+    force = np.empty((n_moving, n_coordinates))
+    before = np.empty(n_moving)
+    know(columns, reports, components, state, moving, room)
+    for index in range(n_moving):
+        rung = moving[index]
+        copy(position[index], state.position[0, rung])
+        copy(force[index], state.force[0, rung])
+        before[index] = state.energy[0, rung]
+        for i in range(n_coordinates):
+            before[index] += 0.5 * square(noise[index, i])
+        fill_momentum(components, metric, rung, noise[index], momentum[index])
+    for _ in range(n_steps):
+        for index in range(n_moving):
+            step = metric.step[moving[index]] * shorter
             for i in range(n_coordinates):
-                momentum[place, i] += kick * force[place, i]
-                if taken < n_steps:
-                    position[place, i] += step * momentum[place, i] / paths.mass[rung, i]
-    for place in range(moving.size):
-        rung = moving[place]
-        log_ratio = before[place] - energy[place] - kinetic(momentum[place], paths.mass[rung])
+                momentum[index, i] += 0.5 * step * force[index, i]
+            fill_velocity(components, metric, moving[index], momentum[index], velocity[index])
+            for i in range(n_coordinates):
+                position[index, i] += step * velocity[index, i]
+        energies_and_forces(columns, reports, components, moving, position, room, energy, force)
+        for index in range(n_moving):
+            step = metric.step[moving[index]] * shorter
+            for i in range(n_coordinates):
+                momentum[index, i] += 0.5 * step * force[index, i]
+    for index in range(n_moving):
+        rung = moving[index]
+        fill_velocity(components, metric, rung, momentum[index], velocity[index])
+        log_ratio = before[index] - energy[index]
+        for i in range(n_coordinates):
+            log_ratio -= 0.5 * momentum[index, i] * velocity[index, i]
         threshold = -rng.standard_exponential()
-        tally.moves[rung] += 1.0
+        tally.moves[0, rung] += 1.0
         if math.isfinite(log_ratio):
-            tally.accepted[rung] += math.exp(lesser(log_ratio, 0.0))
+            tally.accepted[0, rung] += math.exp(lesser(log_ratio, 0.0))
             if threshold < log_ratio:
-                copy(replicas.position[rung], position[place])
-                copy(replicas.fitted[rung], fitted[place])
+                copy(state.position[0, rung], position[index])
+                copy(state.force[0, rung], force[index])
+                state.energy[0, rung] = energy[index]
 
 
 @part
-def kinetic(momentum, mass):
-    total = 0.0
-    for i in range(momentum.size):
-        total += 0.5 * square(momentum[i]) / mass[i]
-    return total
-
-
-@inlined_part
-def energy_and_force(problem, prior, scores, moving, position, weights, fitted, gradient, pull, energy, force):
-    """Fill f, the energy and the force of every moving replica; the two products serve all of them at once."""
-    n_moving, n_columns = weights.shape
-    for place in range(n_moving):
-        weigh(problem, position[place], weights[place])
-    np.dot(weights, problem.columns, fitted)
-    for place in range(n_moving):
-        evidence = rung_of(problem.ladder, moving[place])
-        energy[place] = -collapsed_gradient(evidence, scores[moving[place]], fitted[place], gradient[place])
-    np.dot(gradient, problem.columns.T, pull)
-    for place in range(n_moving):
-        log_scale = position[place, n_columns]
-        scale = math.exp(0.5 * log_scale)
-        prior_rate = 0.5 * prior.nu * math.exp(-log_scale)
-        energy[place] += 0.5 * prior.mu * log_scale + prior_rate if abs(log_scale) <= LOG_SCALE_BOUND else np.inf
-        force[place, n_columns] = 0.5 * dot(pull[place], weights[place]) - 0.5 * prior.mu + prior_rate
-        for i in range(n_columns):
-            energy[place] += 0.5 * square(position[place, i])
-            force[place, i] = pull[place, i] * scale * problem.deviation[i] - position[place, i]
+def know(columns, reports, components, state, rungs, room):
+    """Work out energies and forces that are not known."""
+    unknown = np.empty(rungs.size, dtype=np.int64)
+    n = 0
+    for index in range(rungs.size):
+        if state.is_known[0, rungs[index]] == 0:
+            unknown[n] = rungs[index]
+            n += 1
+    if n == 0:
+        return
+    position = np.empty((n, state.position.shape[2]))
+    energy = np.empty(n)
+    force = np.empty((n, state.position.shape[2]))
+    for index in range(n):
+        copy(position[index], state.position[0, unknown[index]])
+    energies_and_forces(columns, reports, components, unknown[:n], position, room, energy, force)
+    for index in range(n):
+        rung = unknown[index]
+        state.energy[0, rung] = energy[index]
+        copy(state.force[0, rung], force[index])
+        state.is_known[0, rung] = 1
 
 
 @part
-def weigh(problem, position, weights):
-    """Fill the weights of the columns."""
-    scale = math.exp(0.5 * position[weights.size])
-    for i in range(weights.size):
-        weights[i] = position[i] * scale * problem.deviation[i]
+def fill_momentum(components, metric, rung, noise, momentum):
+    """Fill F noise; see ``sampler.dense.metric``."""
+    n_places = components.n_places
+    first = components.n_columns + components.context.shape[1]
+    n_rest = noise.size - n_places
+    rest = np.empty(n_rest)
+    for i in range(n_rest):
+        rest[i] = noise[i if i < first else i + n_places]
+    product = np.dot(metric.factor[rung], rest)
+    if n_places > 0:
+        places = noise[first : first + n_places]
+        coupled = np.dot(metric.coupling[rung], places)
+        for i in range(n_rest):
+            product[i] += coupled[i]
+        for j in range(n_places):
+            momentum[first + j] = metric.place[rung, j] * places[j]
+    for i in range(n_rest):
+        momentum[i if i < first else i + n_places] = product[i]
+
+
+@part
+def fill_velocity(components, metric, rung, momentum, velocity):
+    """Fill the inverse mass times momentum."""
+    n_places = components.n_places
+    first = components.n_columns + components.context.shape[1]
+    n_rest = momentum.size - n_places
+    rest = np.empty(n_rest)
+    for i in range(n_rest):
+        rest[i] = momentum[i if i < first else i + n_places]
+    if n_places == 0:
+        copy(velocity, np.dot(metric.inverse[rung], rest))
+        return
+    of_places = np.empty(n_places)
+    for j in range(n_places):
+        of_places[j] = momentum[first + j] / metric.place[rung, j]
+    coupled = np.dot(metric.coupling[rung], of_places)
+    for i in range(n_rest):
+        rest[i] -= coupled[i]
+    product = np.dot(metric.inverse[rung], rest)
+    back = np.dot(metric.coupling[rung].T, product)
+    for j in range(n_places):
+        velocity[first + j] = (of_places[j] - back[j]) / metric.place[rung, j]
+    for i in range(n_rest):
+        velocity[i if i < first else i + n_places] = product[i]
+
+
+@part
+def fill_weights(components, position, weights):
+    """Fill the weights of all components."""
+    n_weights = weights.size
+    for i in range(n_weights):
+        scale = components.scale_of[i]
+        factor = math.exp(0.5 * position[n_weights + scale]) if scale >= 0 else 1.0
+        weights[i] = position[i] * factor * components.deviation[i]
+
+
+@part
+def fill_group(components, weights, group):
+    """Fill the offset of each group."""
+    n_context = components.context.shape[1]
+    first = components.n_columns + n_context
+    for j in range(group.size):
+        group[j] = 0.0
+        for k in range(n_context):
+            group[j] += components.context[j, k] * weights[components.n_columns + k]
+        if components.n_places > 0:
+            group[j] += weights[first + j]
 
 
 @inlined_part
-def jump_in_scale(problem, prior, replicas, rng):
-    n_rungs, n_rows = replicas.fitted.shape
-    last = replicas.position.shape[1] - 1
-    proposed = np.empty(n_rows)
+def error_at(components, position):
+    return position[position.size - 1] if components.n_errors > 0 else 0.0
+
+
+@part
+def energies_and_forces(columns, reports, components, rungs, position, room, energy, force):
+    """Fill energy and force at some positions; the two products serve all of them at once."""
+    n = rungs.size
+    n_columns = components.n_columns
+    n_weights = components.deviation.size
+    n_scales = components.priors.shape[0]
+    n_groups = components.context.shape[0]
+    n_context = components.context.shape[1]
+    weights = np.empty((n, n_weights))
+    of_columns = np.empty((n, n_columns))
+    for index in range(n):
+        fill_weights(components, position[index], weights[index])
+        copy(of_columns[index], weights[index])
+    individual = np.dot(of_columns, columns)
+    by_row = np.empty(individual.shape)
+    group = np.empty((n, n_groups))
+    by_group = np.empty((n, n_groups))
+    by_error = np.empty(n)
+    for index in range(n):
+        fill_group(components, weights[index], group[index])
+        value, slope = likelihood_gradient(
+            reports, rungs[index], individual[index], group[index], error_at(components, position[index]), room,
+            by_row[index], by_group[index],
+        )  # fmt: skip
+        energy[index] = -value
+        by_error[index] = slope
+    by_columns = np.dot(by_row, columns.T)
+    by_scale = np.empty(n_scales)
+    scale = np.empty(n_scales)
+    for index in range(n):
+        for s in range(n_scales):
+            by_scale[s] = 0.0
+            scale[s] = math.exp(0.5 * position[index, n_weights + s])
+        for i in range(n_weights):
+            if i < n_columns:
+                slope = by_columns[index, i]
+            elif i < n_columns + n_context:
+                slope = 0.0
+                for j in range(n_groups):
+                    slope += components.context[j, i - n_columns] * by_group[index, j]
+            else:
+                slope = by_group[index, i - n_columns - n_context]
+            own = components.scale_of[i]
+            factor = components.deviation[i]
+            if own >= 0:
+                factor *= scale[own]
+                by_scale[own] += 0.5 * slope * weights[index, i]
+            energy[index] += 0.5 * square(position[index, i])
+            force[index, i] = slope * factor - position[index, i]
+        for s in range(n_scales):
+            log_scale = position[index, n_weights + s]
+            energy[index] -= log_scale_prior(components.priors, s, log_scale)
+            force[index, n_weights + s] = by_scale[s] + (
+                components.priors[s, 0]
+                - components.priors[s, 1] * math.exp(log_scale)
+                + components.priors[s, 2] * math.exp(-log_scale)
+            )
+        if components.n_errors > 0:
+            last = position.shape[1] - 1
+            energy[index] += 0.5 * square(position[index, last])
+            force[index, last] = by_error[index] - position[index, last]
+
+
+@part
+def log_scale_prior(priors, s, log_scale):
+    """Log density of a log scale, normalised so that it agrees with the plain twin."""
+    if not abs(log_scale) <= LOG_SCALE_BOUND:
+        return -np.inf
+    shape = abs(priors[s, 0])
+    log_normaliser = math.lgamma(shape) - shape * math.log(greater(priors[s, 1], priors[s, 2]))
+    return log_kernel(priors[s, 0], priors[s, 1], priors[s, 2], log_scale) - log_normaliser
+
+
+@inlined_part
+def slice_scales(components, state, rng):
+    n_rungs = state.position.shape[1]
+    n_weights = components.deviation.size
     for rung in range(n_rungs - 1 if n_rungs > 1 else 1):
-        before = replicas.position[rung, last]
-        log_scale = before + JUMP * rng.standard_normal()
-        threshold = -rng.standard_exponential()
-        factor = math.exp(0.5 * (log_scale - before))
-        for row in range(n_rows):
-            proposed[row] = factor * replicas.fitted[rung, row]
-        evidence = rung_of(problem.ladder, rung)
-        log_ratio = log_scale_density(log_scale, prior, 0, 0.0) - log_scale_density(before, prior, 0, 0.0)
-        log_ratio += collapsed_likelihood(evidence, replicas.scores[rung], proposed, -np.inf)
-        log_ratio -= collapsed_likelihood(evidence, replicas.scores[rung], replicas.fitted[rung], -np.inf)
-        if threshold < log_ratio:
-            replicas.position[rung, last] = log_scale
-            copy(replicas.fitted[rung], proposed)
-
-
-@inlined_part
-def refresh_prior(problem, prior, replicas, rng):
-    last = replicas.position.shape[0] - 1
-    position = replicas.position[last]
-    n_columns = position.size - 1
-    precision = rng.standard_gamma(0.5 * prior.mu) / (0.5 * prior.nu)
-    if math.exp(-LOG_SCALE_BOUND) < precision < math.exp(LOG_SCALE_BOUND):
-        position[n_columns] = -math.log(precision)
-    for i in range(n_columns):
-        position[i] = rng.standard_normal()
-    weights = np.empty((1, n_columns))
-    weigh(problem, position, weights[0])
-    np.dot(weights, problem.columns, replicas.fitted[last:])
-
-
-@inlined_part
-def draw_signs(problem, replicas, rung, larger_than, rng):
-    scores = replicas.scores[rung]
-    labels = np.empty(scores.size, dtype=np.int64)
-    for row in range(scores.size):
-        labels[row] = scores[row] > 0.0
-    draw_all_labels(rung_of(problem.ladder, rung), replicas.fitted[rung], scores, labels, larger_than, rng)
-    for row in range(scores.size):
-        scores[row] = 2.0 * labels[row] - 1.0
-
-
-@inlined_part
-def exchange_replicas(ladder, replicas, tally, stones, rng):
-    order = swap_order(ladder, replicas.fitted, replicas.scores, tally.swapped, stones, rng)
-    permute(replicas.position, order)
-    permute(replicas.fitted, order)
-    permute(replicas.scores, order)
+        position = state.position[0, rung]
+        force = state.force[0, rung]
+        for s in range(components.priors.shape[0]):
+            n = 0
+            squares = 0.0
+            for i in range(n_weights):
+                if components.scale_of[i] == s:
+                    n += 1
+                    squares += square(position[i])
+            before = position[n_weights + s]
+            power = components.priors[s, 0] - 0.5 * n
+            rate = components.priors[s, 1]
+            inverse_rate = components.priors[s, 2] + 0.5 * squares * math.exp(before)
+            after = slice_log_scale(power, rate, inverse_rate, before, rng)
+            factor = math.exp(0.5 * (after - before))
+            for i in range(n_weights):
+                if components.scale_of[i] == s:
+                    by_weight = force[i] + position[i]
+                    position[i] /= factor
+                    force[i] = factor * by_weight - position[i]
+            position[n_weights + s] = after
+            rate_of_prior = components.priors[s, 2]
+            force[n_weights + s] += rate * (math.exp(before) - math.exp(after))
+            force[n_weights + s] += rate_of_prior * (math.exp(-after) - math.exp(-before))
+            state.energy[0, rung] += 0.5 * squares * (1.0 / square(factor) - 1.0)
+            state.energy[0, rung] += log_kernel(components.priors[s, 0], rate, rate_of_prior, before)
+            state.energy[0, rung] -= log_kernel(components.priors[s, 0], rate, rate_of_prior, after)
 
 
 @part
-def permute(rows, order):
-    old = np.empty(rows.shape)
-    for i in range(order.size):
-        copy(old[i], rows[i])
-    for i in range(order.size):
-        copy(rows[i], old[order[i]])
+def log_kernel(power, rate, inverse_rate, log_scale):
+    if not abs(log_scale) <= LOG_SCALE_BOUND:
+        return -np.inf
+    return power * log_scale - rate * math.exp(log_scale) - inverse_rate * math.exp(-log_scale)
+
+
+@part
+def slice_log_scale(power, rate, inverse_rate, present, rng):
+    level = log_kernel(power, rate, inverse_rate, present) - rng.standard_exponential()
+    low = present - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    while log_kernel(power, rate, inverse_rate, low) > level:
+        low -= SLICE_WIDTH
+    while log_kernel(power, rate, inverse_rate, high) > level:
+        high += SLICE_WIDTH
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_kernel(power, rate, inverse_rate, proposed) >= level:
+            return proposed
+        if proposed < present:
+            low = proposed
+        else:
+            high = proposed
 
 
 @inlined_part
-def record_draw(problem, replicas, record, place):
-    """Write down weights, delta2 and labels of the first rung."""
-    weigh(problem, replicas.position[0], record.weights[place])
-    record.scale[place] = math.exp(replicas.position[0, record.weights.shape[1]])
-    tally_labels(problem.ladder, replicas.scores[0], record.label_sums, record.count_tallies)
+def jump_in_scale(columns, reports, components, state, room, rng):
+    n_rungs = state.position.shape[1]
+    n_weights = components.deviation.size
+    n_moving = n_rungs - 1 if n_rungs > 1 else 1
+    which = (state.sweep[0] // JUMP_EVERY) % components.priors.shape[0]
+    coordinate = n_weights + which
+    rungs = np.empty(n_moving, dtype=np.int64)
+    for rung in range(n_moving):
+        rungs[rung] = rung
+    know(columns, reports, components, state, rungs, room)
+    position = np.empty(state.position.shape[2])
+    weights = np.empty((1, n_weights))
+    group = np.empty(components.context.shape[0])
+    result = np.empty(1)
+    for rung in range(n_moving):
+        copy(position, state.position[0, rung])
+        position[coordinate] += JUMP * rng.standard_normal()
+        threshold = -rng.standard_exponential()
+        if abs(position[coordinate]) > LOG_SCALE_BOUND:
+            continue
+        fill_weights(components, position, weights[0])
+        fill_group(components, weights[0], group)
+        individual = np.dot(weights[:, : components.n_columns].copy(), columns)
+        result[0] = 0.0
+        add_likelihoods(
+            reports, individual[0], group, error_at(components, position), rung, rung + 1, room, result
+        )
+        energy = -result[0]
+        for i in range(n_weights):
+            energy += 0.5 * square(position[i])
+        for s in range(components.priors.shape[0]):
+            energy -= log_scale_prior(components.priors, s, position[n_weights + s])
+        if components.n_errors > 0:
+            energy += 0.5 * square(position[position.size - 1])
+        if threshold < state.energy[0, rung] - energy:
+            state.position[0, rung, coordinate] = position[coordinate]
+            state.is_known[0, rung] = 0
+
+
+@part
+def draw_from_prior(components, position, rng):
+    for i in range(position.size):
+        position[i] = rng.standard_normal()
+    for s in range(components.priors.shape[0]):
+        log_scale = 2.0 * LOG_SCALE_BOUND
+        while not abs(log_scale) <= LOG_SCALE_BOUND:
+            gamma = rng.standard_gamma(abs(components.priors[s, 0]))
+            if gamma > 0.0:
+                if components.priors[s, 1] > 0.0:
+                    log_scale = math.log(gamma / components.priors[s, 1])
+                else:
+                    log_scale = -math.log(gamma / components.priors[s, 2])
+        position[components.deviation.size + s] = log_scale
+
+
+@inlined_part
+def exchange_replicas(columns, reports, components, state, tally, log_ratios, room, rng):
+    n_rungs = state.position.shape[1]
+    weights = np.empty((n_rungs, components.deviation.size))
+    of_columns = np.empty((n_rungs, components.n_columns))
+    for rung in range(n_rungs):
+        fill_weights(components, state.position[0, rung], weights[rung])
+        copy(of_columns[rung], weights[rung])
+    individual = np.dot(of_columns, columns)
+    group = np.empty(components.context.shape[0])
+    table = np.zeros((n_rungs, n_rungs))
+    for rung in range(n_rungs):
+        fill_group(components, weights[rung], group)
+        error = error_at(components, state.position[0, rung])
+        add_likelihoods(reports, individual[rung], group, error, 0, n_rungs, room, table[rung])
+    order = trade_places(table, tally.swapped[0], log_ratios, rng)
+    old = state.position[0].copy()
+    for rung in range(n_rungs):
+        if order[rung] != rung:
+            copy(state.position[0, rung], old[order[rung]])
+            state.is_known[0, rung] = 0
+
+
+@inlined_part
+def record_draw(columns, reports, components, state, record, log_ratios, kept, room):
+    """Write down weights and scales of the first rung, and add up what is expected of labels and shares."""
+    position = state.position[0, 0]
+    n_weights = components.deviation.size
+    weights = np.empty((1, n_weights))
+    fill_weights(components, position, weights[0])
+    copy(record.weights[kept, 0], weights[0])
+    for s in range(components.priors.shape[0]):
+        record.scales[kept, 0, s] = math.exp(position[n_weights + s])
+    for rung in range(log_ratios.shape[0]):
+        record.log_ratios[kept, 0, rung, 0] = log_ratios[rung, 0]
+        record.log_ratios[kept, 0, rung, 1] = log_ratios[rung, 1]
+    if record.label_sums.shape[1] > 0:
+        group = np.empty(components.context.shape[0])
+        fill_group(components, weights[0], group)
+        individual = np.dot(weights[:, : components.n_columns].copy(), columns)
+        add_expected(
+            reports, individual[0], group, error_at(components, position), room, record.label_sums[0],
+            record.share_tallies[0],
+        )  # fmt: skip
+
+
+@kernel
+def replica_gradients(reports, rungs, individual, group, error, log_likelihood, by_row, by_group, by_error):
+    """Fill log likelihoods and gradients of some replicas."""
+    room = np.empty((4, individual.shape[1]))
+    for index in range(rungs.size):
+        value, slope = likelihood_gradient(
+            reports, rungs[index], individual[index], group[index], error[index], room, by_row[index],
+            by_group[index],
+        )  # fmt: skip
+        log_likelihood[index] = value
+        by_error[index] = slope
+
+
+@kernel
+def replica_table(reports, individual, group, error):
+    """Return the log likelihood of each replica, in rows, under each rung's evidence, in columns."""
+    n_rungs = reports.powers.size
+    table = np.zeros((error.size, n_rungs))
+    room = np.empty((4, individual.shape[1]))
+    for index in range(error.size):
+        add_likelihoods(reports, individual[index], group[index], error[index], 0, n_rungs, room, table[index])
+    return table
+
+
+@kernel
+def replica_expectations(reports, individual, group, error, label_sums, share_tallies):
+    """Add the expected labels and shares of some replicas."""
+    room = np.empty((4, individual.shape[1]))
+    for index in range(error.size):
+        add_expected(
+            reports, individual[index], group[index], error[index], room, label_sums[index], share_tallies[index]
+        )
+
+
+@kernel
+def information_pieces(reports, rung, individual, group, slope, starts, worth, owner):
+    """Find what each report tells; see ``sampler.compiled.information``."""
+    return fill_pieces(reports, rung, individual, group, slope, starts, worth, owner)

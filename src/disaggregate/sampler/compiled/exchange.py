@@ -32,6 +32,12 @@ def swap_order(ladder, fitted, scores, swapped, stones, rng):
     for replica in range(n_rungs):
         fill(table[replica], 0.0)
     add_likelihoods(ladder, scores, fitted, WHOLE_GROUP, table)
+    return trade_places(table, swapped, stones, rng)
+
+
+@part
+def trade_places(table, swapped, stones, rng):
+    n_rungs = table.shape[0]
     order = np.empty(n_rungs, dtype=np.int64)
     for rung in range(n_rungs):
         order[rung] = rung

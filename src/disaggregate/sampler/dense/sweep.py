@@ -1,38 +1,186 @@
-"""One sweep over all replicas, in plain NumPy."""
+"""One sweep of all replicas of some chains in plain NumPy; ``compiled.dense`` is its twin for one chain."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
-from disaggregate.sampler.dense.moves import (
-    JUMP_EVERY,
-    draw_large_labels,
-    draw_signs,
-    exchange_replicas,
-    jump_in_scale,
-    move_replicas,
-    refresh_prior,
-)
-from disaggregate.sampler.model import Prior
+from disaggregate.model.components import draw_from_prior
+from disaggregate.model.priors import LOG_SCALE_BOUND, ScalePrior
+from disaggregate.sampler.dense.metric import Metric, kinetic_energy, momentum_from, velocity_of
+from disaggregate.sampler.dense.state import State, Tally, moving_rungs
+from disaggregate.sampler.dense.target import Target
+from disaggregate.sampler.exchange import trade_places
+from disaggregate.sampler.scale import slice_step
+
+# Trajectories of half to all of this length. The mass makes the density nearly round, where a quarter of a turn
+# is enough.
+PATH_LENGTH = 2.0
+MOST_STEPS = 40
+
+# Every so often steps are this much shorter: where the density is much narrower than where trajectories were tuned,
+# all others may be refused.
+CAREFUL, CAREFUL_EVERY = 0.1, 10
+
+# Width of the first interval of a slice of log delta2.
+SLICE_WIDTH = 1.5
+
+# How far a scale jumps, as a standard deviation of its logarithm, and in which sweeps.
+JUMP = 1.0
+JUMP_EVERY = 4
+
+Generators = list[np.random.Generator]
 
 
 def dense_sweep(
-    problem: DenseProblem,
-    prior: Prior,
-    paths: Paths,
-    replicas: Replicas,
-    tally: Tally,
-    stones: np.ndarray,
-    rng: np.random.Generator,
+    target: Target, metric: Metric, state: State, tally: Tally, log_ratios: np.ndarray, rngs: Generators
 ) -> None:
-    """Move every replica, let neighbours trade places, and draw labels on the first rung."""
-    move_replicas(problem, prior, paths, replicas, tally, rng)  # beta, delta2 given the evidence
-    if replicas.sweep[0] % JUMP_EVERY == 0:
-        jump_in_scale(problem, prior, replicas, rng)
-    if len(replicas.position) > 1:
-        refresh_prior(problem, prior, replicas, rng)
-        draw_large_labels(problem, replicas, rng)
-        exchange_replicas(problem.ladder, replicas, tally, stones, rng)
-    draw_signs(problem, replicas, 0, 0, rng)  # y given f and the evidence
-    replicas.sweep[0] += 1
+    """Move every replica, and let neighbours trade places; labels are summed out of all of it.
+
+    Parameters
+    ----------
+    target, metric : Target, Metric
+        Densities, and the trajectories' steps and masses.
+    state : State
+        Moved in place.
+    tally : Tally
+        Added to.
+    log_ratios : ndarray of shape (n_chains, n_rungs - 1, 2)
+        Filled, as by :func:`disaggregate.sampler.exchange.swap_order`.
+    rngs : list of numpy.random.Generator
+        One per chain; the first also gives what all chains share.
+    """
+    move_replicas(target, metric, state, tally, rngs)  # weights and scales given the reports
+    slice_scales(target, state, rngs)  # scales given the weights
+    if state.sweep[0] % JUMP_EVERY == 0:
+        jump_in_scale(target, state, rngs)
+    if state.position.shape[1] > 1:
+        refresh_prior(target, state, rngs)
+        exchange_replicas(target, state, tally, log_ratios, rngs)
+    state.sweep[0] += 1
+
+
+def move_replicas(target: Target, metric: Metric, state: State, tally: Tally, rngs: Generators) -> None:
+    """Move weights and scales along Hamiltonian trajectories, each under its own rung's posterior.
+
+    The density is that of :mod:`disaggregate.model.components`: standard normal weights, the priors of the scales,
+    and the likelihood of the reports with labels summed out.
+    """
+    n_chains, n_rungs, n_coordinates = state.position.shape
+    moving = moving_rungs(n_rungs, int(state.sweep[0]))
+    chains, rungs = np.repeat(np.arange(n_chains), len(moving)), np.tile(moving, n_chains)
+    length = PATH_LENGTH * (1.0 - 0.5 * rngs[0].random())
+    n_steps = min(max(math.ceil(length / metric.step[0]), 1), MOST_STEPS)
+    shorter = CAREFUL if state.sweep[0] % CAREFUL_EVERY == 0 else min(length / n_steps / metric.step[0], 1.0)
+    step = metric.step[rungs, None] * shorter
+    noise = np.concatenate([rng.standard_normal((len(moving), n_coordinates)) for rng in rngs])
+    know(target, state, chains, rungs)
+    position, force = state.position[chains, rungs], state.force[chains, rungs]
+    momentum = momentum_from(target.components, metric, rungs, noise)
+    before = state.energy[chains, rungs] + 0.5 * np.sum(noise**2, axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(n_steps):
+            momentum = momentum + 0.5 * step * force
+            position = position + step * velocity_of(target.components, metric, rungs, momentum)
+            energy, force = target.evaluate(position, rungs)
+            momentum = momentum + 0.5 * step * force
+        log_ratio = before - energy - kinetic_energy(target.components, metric, rungs, momentum)
+    for index, (chain, rung) in enumerate(zip(chains, rungs, strict=True)):
+        if is_accepted(log_ratio[index], tally, chain, rung, rngs[chain]):
+            state.position[chain, rung] = position[index]
+            state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
+
+
+def know(target: Target, state: State, chains: np.ndarray, rungs: np.ndarray) -> None:
+    """Work out energies and forces that are not known."""
+    unknown = np.flatnonzero(state.is_known[chains, rungs] == 0)
+    if len(unknown):
+        where = chains[unknown], rungs[unknown]
+        state.energy[where], state.force[where] = target.evaluate(state.position[where], rungs[unknown])
+        state.is_known[where] = 1
+
+
+def is_accepted(log_ratio: float, tally: Tally, chain: int, rung: int, rng: np.random.Generator) -> bool:
+    """Decide on the end of a trajectory, and count it."""
+    threshold = -rng.standard_exponential()
+    tally.moves[chain, rung] += 1.0
+    if not math.isfinite(log_ratio):
+        return False
+    tally.accepted[chain, rung] += math.exp(min(log_ratio, 0.0))
+    return bool(threshold < log_ratio)
+
+
+def slice_scales(target: Target, state: State, rngs: Generators) -> None:
+    """Draw each scale of each replica given the weights themselves, which the reports do not feel.
+
+    Trajectories move scales with the standard weights; where the reports tell the weights well, the two then lie on
+    a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t has
+    log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
+    """
+    components = target.components
+    n_weights = components.n_weights
+    n_moving = max(state.position.shape[1] - 1, 1)
+    for chain, rng in enumerate(rngs):
+        for rung in range(n_moving):
+            position, force = state.position[chain, rung], state.force[chain, rung]
+            for s, prior in enumerate(components.scale_priors):
+                own = np.flatnonzero(components.scale_of == s)
+                before = float(position[n_weights + s])
+                half_square = 0.5 * float(np.sum(position[own] ** 2)) * math.exp(before)
+                given = ScalePrior(prior.power - 0.5 * len(own), prior.rate, prior.inverse_rate + half_square)
+                after = slice_step(given.log_kernel, before, SLICE_WIDTH, rng)
+                factor = math.exp(0.5 * (after - before))
+                by_weight = force[own] + position[own]
+                state.energy[chain, rung] -= 0.5 * float(np.sum(position[own] ** 2))
+                position[own] /= factor
+                position[n_weights + s] = after
+                force[own] = factor * by_weight - position[own]
+                force[n_weights + s] += prior.slope(after) - prior.slope(before)
+                state.energy[chain, rung] += 0.5 * float(np.sum(position[own] ** 2))
+                state.energy[chain, rung] += prior.log_kernel(before) - prior.log_kernel(after)
+
+
+def jump_in_scale(target: Target, state: State, rngs: Generators) -> None:
+    """Propose another value of one scale to each replica, with the standard weights as they are.
+
+    Where a scale is large the density is much narrower than where trajectories were tuned, and all of them may be
+    refused. A replica that came there would stay for hundreds of sweeps; this lets it leave.
+    """
+    components = target.components
+    n_chains, n_rungs, _ = state.position.shape
+    which = (int(state.sweep[0]) // JUMP_EVERY) % len(components.priors)
+    coordinate = components.n_weights + which
+    n_moving = max(n_rungs - 1, 1)
+    chains, rungs = np.repeat(np.arange(n_chains), n_moving), np.tile(np.arange(n_moving), n_chains)
+    know(target, state, chains, rungs)
+    jumps = np.array(
+        [[rng.standard_normal(), -rng.standard_exponential()] for rng in rngs for _ in range(n_moving)]
+    )
+    position = state.position[chains, rungs]
+    position[:, coordinate] += JUMP * jumps[:, 0]
+    inside = np.abs(position[:, coordinate]) <= LOG_SCALE_BOUND
+    energy, force = target.evaluate(np.where(inside[:, None], position, state.position[chains, rungs]), rungs)
+    for index, (chain, rung) in enumerate(zip(chains, rungs, strict=True)):
+        if inside[index] and jumps[index, 1] < state.energy[chain, rung] - energy[index]:
+            state.position[chain, rung] = position[index]
+            state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
+
+
+def refresh_prior(target: Target, state: State, rngs: Generators) -> None:
+    """Draw the replica of the last rung, which no evidence binds, from the prior."""
+    for chain, rng in enumerate(rngs):
+        state.position[chain, -1] = draw_from_prior(target.components, rng)
+    state.is_known[:, -1] = 0
+
+
+def exchange_replicas(
+    target: Target, state: State, tally: Tally, log_ratios: np.ndarray, rngs: Generators
+) -> None:
+    """Let neighbours on the ladder trade places; see :func:`disaggregate.sampler.exchange.swap_order`."""
+    n_chains, n_rungs, n_coordinates = state.position.shape
+    tables = target.table(state.position.reshape(-1, n_coordinates)).reshape(n_chains, n_rungs, n_rungs)
+    for chain, rng in enumerate(rngs):
+        order = trade_places(tables[chain], tally.swapped[chain], log_ratios[chain], rng)
+        state.position[chain] = state.position[chain, order]
+        state.is_known[chain, order != np.arange(n_rungs)] = 0

@@ -1,4 +1,4 @@
-"""A pilot run finds the ladder's rungs and the paths' steps and masses; the chains then leave them alone."""
+"""A pilot run finds the ladder's rungs and the trajectories' steps and masses; the chains then leave them alone."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.sampler.dense.chain import DenseRecord
-from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally, empty_tally
-from disaggregate.sampler.dense.starts import regression_guesses, start_at
-from disaggregate.sampler.evidence import EvidenceArrays, make_ladder
-from disaggregate.sampler.model import Prior
-from disaggregate.sampler.rungs import first_powers, place, respaced
+from disaggregate.sampler.dense.backend import Backend
+from disaggregate.sampler.dense.metric import Curvature, Metric, metric_of
+from disaggregate.sampler.dense.mode import Mode
+from disaggregate.sampler.dense.start import best_mode, start_chains
+from disaggregate.sampler.dense.state import State, empty_tally, new_record, new_state
+from disaggregate.sampler.rungs import place, respaced
 
-_ACCEPTED = 0.85
-_FIRST_STEP = 0.2
-_LARGEST_STEP = 1.2
+_ACCEPTED = 0.8
+_FIRST_STEP, _LARGEST_STEP = 0.4, 1.6
 
-# Sweeps of each phase of the pilot but the last, and between two changes of the steps.
-_PHASES = (60, 60, 120)
-_LEARN_EVERY = 10
+# Sweeps of each phase of the pilot but the last, and between two changes of the steps. The curvature is measured at
+# several positions of a phase: one place is not like all others.
+_PHASES = (30, 50, 70)
+_LEARN_EVERY = 5
 
 # Sweeps of the last phase: enough for the steps, and enough for the evidence to compare kernels by.
-ENOUGH_TO_TUNE = 120
+ENOUGH_TO_TUNE = 60
 ENOUGH_TO_COMPARE = 240
 
 
@@ -41,25 +41,22 @@ class Tuning:
     ----------
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence, from 1 down to 0.
-    problem : DenseProblem
-        The data with the evidence at these powers.
-    paths : Paths
+    metric : Metric
         Steps and masses.
-    stones : ndarray of shape (n_sweeps, n_rungs - 1, 2)
+    mode : Mode
+        The best mode that was found.
+    log_ratios : ndarray of shape (n_sweeps, n_rungs - 1, 2)
         Log likelihood ratios between neighbouring rungs in the pilot's last phase.
     """
 
     powers: np.ndarray
-    problem: DenseProblem
-    paths: Paths
-    stones: np.ndarray
+    metric: Metric
+    mode: Mode
+    log_ratios: np.ndarray
 
 
 def tune(
-    columns: np.ndarray,
-    deviation: np.ndarray,
-    evidence: EvidenceArrays,
-    prior: Prior,
+    backend: Backend,
     n_replicas: int | None,
     n_last: int,
     rng: np.random.Generator,
@@ -67,15 +64,13 @@ def tune(
 ) -> Tuning:
     """Run a pilot chain and tune on it.
 
-    The first phase only finds its feet; after each of the next two the rungs are placed anew, and their number
-    is settled after the first of these.
+    After each phase but the last the masses are measured anew, and the rungs are placed so that all neighbours
+    swap equally often; their number is settled after the second phase.
 
     Parameters
     ----------
-    columns, deviation, evidence
-        As in :class:`DenseProblem`.
-    prior : Prior
-        Hyper-parameters.
+    backend : Backend
+        Data, with the powers to begin with.
     n_replicas : int or None
         Number of rungs; None for just enough that neighbours swap well.
     n_last : int
@@ -85,77 +80,68 @@ def tune(
     on_sweeps : callable, optional
         Told how many sweeps were done, some times a second.
     """
-    powers = first_powers(n_replicas)
-    problem = DenseProblem(columns, deviation, make_ladder(evidence, powers))
-    paths = _first_paths(len(powers), len(deviation) + 1)
-    replicas = start_at(problem, prior, regression_guesses(problem, prior)[0], rng)
+    mode = best_mode(backend.target, backend.n_starts, rng)
+    powers = backend.target.powers
+    state = new_state(start_chains(backend.target, [0], mode, [rng]))
+    metric = metric_of(np.full(len(powers), _FIRST_STEP), _tempered(backend, mode, powers))
     for phase, n_sweeps in enumerate((*_PHASES, n_last)):
-        paths, tally, stones = _run_phase(problem, prior, paths, replicas, n_sweeps, rng, on_sweeps)
+        found = _run_phase(backend, metric, state, n_sweeps, rng, on_sweeps)
+        metric = metric._replace(step=found.step)
         if phase == len(_PHASES):
             break  # the last steps belong to the present masses and rungs
-        paths = paths._replace(mass=_mass(tally))
+        metric = metric_of(metric.step, found.curvature)
         if phase > 0 and len(powers) > 1:
-            spaced = respaced(powers, 1.0 - tally.swapped / n_sweeps, n_replicas)
+            spaced = respaced(powers, 1.0 - found.swapped / n_sweeps, n_replicas)
             nearest = np.abs(place(powers)[:, None] - place(spaced)).argmin(axis=0)
-            replicas = Replicas(
-                replicas.position[nearest], replicas.fitted[nearest], replicas.scores[nearest], replicas.sweep
-            )
-            paths = Paths(paths.step[nearest], paths.mass[nearest])
+            state = new_state(state.position[:, nearest])._replace(sweep=state.sweep)
+            metric = Metric(*(np.ascontiguousarray(part[nearest]) for part in metric))
             powers, n_replicas = spaced, len(spaced)
-            problem = problem._replace(ladder=make_ladder(evidence, powers))
-    return Tuning(powers, problem, paths, stones)
+            backend = backend.with_powers(powers)
+    return Tuning(powers, metric, mode, found.log_ratios)
 
 
-def _first_paths(n_rungs: int, n_coordinates: int) -> Paths:
-    return Paths(np.full(n_rungs, _FIRST_STEP), np.ones((n_rungs, n_coordinates)))
+def _tempered(backend: Backend, mode: Mode, powers: np.ndarray) -> Curvature:
+    """Curvature at the mode under each rung's evidence."""
+    rungs = np.arange(len(powers))
+    return backend.target.curvature(np.repeat(mode.position[None], len(rungs), axis=0), rungs)
+
+
+@dataclass(frozen=True)
+class _Phase:
+    step: np.ndarray
+    curvature: Curvature
+    swapped: np.ndarray
+    log_ratios: np.ndarray
 
 
 def _run_phase(
-    problem: DenseProblem,
-    prior: Prior,
-    paths: Paths,
-    replicas: Replicas,
+    backend: Backend,
+    metric: Metric,
+    state: State,
     n_sweeps: int,
     rng: np.random.Generator,
     on_sweeps: Callable[[int], None] | None,
-) -> tuple[Paths, Tally, np.ndarray]:
-    """Adapt the steps along the way."""
-    from disaggregate.sampler.compiled.dense import advance_dense
-
-    n_rungs, n_coordinates = replicas.position.shape
-    total = empty_tally(n_rungs, n_coordinates)
-    stones = np.empty((n_sweeps, n_rungs - 1, 2))
-    step = paths.step.copy()
+) -> _Phase:
+    """Adapt the steps along the way, and measure the curvature in the second half of it."""
+    n_rungs = state.position.shape[1]
+    swapped, step, steps = np.zeros(n_rungs - 1), metric.step.copy(), []
+    curvatures: list[Curvature] = []
+    log_ratios = np.empty((n_sweeps, n_rungs - 1, 2))
+    rungs = np.arange(n_rungs)
     for turn in range(n_sweeps // _LEARN_EVERY):
-        tally = empty_tally(n_rungs, n_coordinates)
-        never = int(replicas.sweep[0]) + _LEARN_EVERY
-        record = _stones_only(stones[turn * _LEARN_EVERY : (turn + 1) * _LEARN_EVERY], n_coordinates - 1)
-        advance_dense(
-            problem, prior, paths._replace(step=step), replicas, rng, _LEARN_EVERY, never, 1, tally, record
-        )
-        rate = 1.5 / math.sqrt(1.0 + turn)
-        surplus = np.where(tally.moves > 0, tally.accepted / np.maximum(tally.moves, 1.0) - _ACCEPTED, 0.0)
-        step = np.minimum(step * np.exp(rate * surplus), _LARGEST_STEP)
-        for kept, new in zip(total, tally, strict=True):
-            kept += new
+        tally = empty_tally(1, n_rungs)
+        record = new_record(backend, 1, n_rungs, _LEARN_EVERY, labels=False)
+        n_burn = int(state.sweep[0])
+        backend.advance(metric._replace(step=step), state, [rng], _LEARN_EVERY, n_burn, 1, tally, record)
+        log_ratios[turn * _LEARN_EVERY : (turn + 1) * _LEARN_EVERY] = record.log_ratios[:, 0]
+        surplus = np.where(tally.moves > 0, tally.accepted / np.maximum(tally.moves, 1.0) - _ACCEPTED, 0.0)[0]
+        step = np.minimum(step * np.exp(1.5 / math.sqrt(1.0 + turn) * surplus), _LARGEST_STEP)
+        steps.append(np.log(step))
+        swapped += tally.swapped[0]
+        if 2 * turn + 2 > n_sweeps // _LEARN_EVERY and turn % 2:
+            curvatures.append(backend.target.curvature(state.position[0], rungs))
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
-    return paths._replace(step=step), total, stones
-
-
-def _mass(tally: Tally) -> np.ndarray:
-    """Take the geometric mean of two measures of narrowness: the mean curvature and one over the variance.
-
-    For a Gaussian they are the same. Where there are several modes the variance says how far apart they are, and
-    the curvature, which equals the mean squared force, how narrow each is. Few sweeps are trusted less.
-    """
-    few = 10.0
-    moves = np.maximum(tally.moves, 1.0)[:, None]
-    curvature = (tally.forces + few) / (moves + few)
-    variance = np.maximum(tally.squares - tally.sums**2 / moves, 0.0)
-    return np.sqrt(curvature / ((variance + few) / (moves + few)))
-
-
-def _stones_only(stones: np.ndarray, n_columns: int) -> DenseRecord:
-    nobody = np.empty(0, dtype=np.int64)
-    return DenseRecord(np.empty((0, n_columns)), np.empty(0), stones, nobody, nobody)
+    late = np.exp(np.mean(steps[len(steps) // 2 :], axis=0))
+    mean = Curvature(*(np.mean(parts, axis=0) for parts in zip(*curvatures, strict=True)))
+    return _Phase(late, mean, swapped, log_ratios)

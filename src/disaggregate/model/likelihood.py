@@ -1,0 +1,190 @@
+"""The likelihood of the groups' reports given the scores, with labels summed out, and its gradient.
+
+A score has an individual part u, one per row, and an offset o, one per group: f = u + o. Groups enter in two ways:
+by evidence over the count of their own people, and by the share of a population of which they are a sample.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp
+
+from disaggregate.model.counts import group_gradient
+from disaggregate.model.link import probability, probability_slope
+from disaggregate.model.populations import population_gradient, share_law
+from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
+
+# Of a count whose law is as good as a point nothing can be learned, and nothing may be divided by its variance.
+LEAST_VARIANCE = 1e-12
+
+
+class Gradient(NamedTuple):
+    """Log likelihood, and its gradient in u, in o, and in the error z of the ratio of variances."""
+
+    log_likelihood: float
+    individual: np.ndarray
+    group: np.ndarray
+    error: float
+
+
+class Expected(NamedTuple):
+    """What is expected given the scores and the reports.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Share of positives among the people of each row.
+    shares : list of tuple of ndarray
+        For each group values that its share of positives may have, and their probabilities.
+    """
+
+    labels: np.ndarray
+    shares: list[tuple[np.ndarray, np.ndarray]]
+
+
+def log_likelihood_gradient(
+    reports: Reports, rung: int, individual: np.ndarray, group: np.ndarray, error: float
+) -> Gradient:
+    """Log p(reports given f) at one rung's power of the evidence, and its gradient.
+
+    Parameters
+    ----------
+    reports : Reports
+        What the groups report.
+    rung : int
+        Which power.
+    individual : ndarray of shape (n_rows,)
+        u.
+    group : ndarray of shape (n_groups,)
+        o.
+    error : float
+        z; see :mod:`disaggregate.model.populations`.
+    """
+    scores = individual + np.repeat(group, np.diff(reports.offsets))
+    total, by_row = 0.0, np.zeros_like(scores)
+    for j in np.flatnonzero(reports.law != NOTHING):
+        rows, counts = slices_of(reports, j)
+        if reports.law[j] == EXACT or is_forced(reports, rung, j):
+            value, by_row[rows] = _exact(reports, rows, scores[rows], reports.log_likelihood[rung, counts])
+        else:
+            value, by_row[rows] = _normal(
+                reports, rows, counts, scores[rows], reports.log_likelihood[rung, counts]
+            )
+        total += value
+    by_group = np.add.reduceat(by_row, reports.offsets[:-1])
+    value, own, offset, by_error = population_gradient(reports, individual, group, error)
+    power = reports.powers[rung]
+    return Gradient(total + power * value, by_row + power * own, by_group + power * offset, power * by_error)
+
+
+def expected_labels(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> Expected:
+    """Return what labels and shares are expected, given the scores and the evidence itself."""
+    scores = individual + np.repeat(group, np.diff(reports.offsets))
+    labels, shares = np.empty_like(scores), []
+    law = share_law(reports, individual, group, error) if reports.is_sample.any() else None
+    for j in range(len(group)):
+        rows, counts = slices_of(reports, j)
+        p, q, slope = probability(scores[rows]), probability(-scores[rows]), probability_slope(scores[rows])
+        evidence = reports.log_likelihood[0, counts]
+        is_listed = counts.stop - counts.start == reports.total[j] + 1 and reports.law[j] != NORMAL
+        gradient, share = np.zeros_like(p), (p[:1], np.ones(1))
+        if is_listed:
+            share = _exact_shares(reports, rows, scores[rows], evidence)
+        if reports.law[j] == EXACT or is_forced(reports, 0, j):
+            _, gradient = _exact(reports, rows, scores[rows], evidence)
+        elif reports.law[j] == NORMAL:
+            gradient = _normal(reports, rows, counts, scores[rows], evidence)[1]
+        if not is_listed:
+            mean, variance = _count_moments(reports, rows, scores[rows])
+            after = _normal_given(mean, variance, reports.nodes[counts], reports.log_width[counts], evidence)
+            share = spread_out(after.mean / reports.total[j], after.variance / reports.total[j] ** 2)
+        # The gradient in f of a log likelihood is (E[y given the evidence] - p) phi / (p q), once per person.
+        change = np.divide(gradient * p * q, slope * reports.counts[rows], out=np.zeros_like(p), where=slope > 0.0)
+        labels[rows] = p + change
+        if law is not None and reports.is_sample[j]:
+            share = spread_out(law.mean[j], law.variance[j])
+        shares.append(share)
+    return Expected(np.clip(labels, 0.0, 1.0), shares)
+
+
+def slices_of(reports: Reports, j: int) -> tuple[slice, slice]:
+    """Return where the rows and the counts of a group are."""
+    return (
+        slice(int(reports.offsets[j]), int(reports.offsets[j + 1])),
+        slice(int(reports.starts[j]), int(reports.starts[j + 1])),
+    )
+
+
+def is_forced(reports: Reports, rung: int, j: int) -> bool:
+    """Tell whether the evidence leaves no choice of labels."""
+    return bool(reports.most[rung, j] == 0 or reports.fewest[rung, j] == reports.total[j])
+
+
+def spread_out(mean: float, variance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return three shares, with probabilities, that have this mean and variance, as normal ones have."""
+    step = math.sqrt(3.0 * max(variance, 0.0))
+    return np.clip([mean - step, mean, mean + step], 0.0, 1.0), np.array([1.0, 4.0, 1.0]) / 6.0
+
+
+def _exact(reports: Reports, rows: slice, scores: np.ndarray, evidence: np.ndarray) -> tuple[float, np.ndarray]:
+    """Log likelihood and gradient by the exact programme; each person of a cell is a member of their own."""
+    people = reports.counts[rows]
+    if len(evidence) != (reports.units[rows] * people).sum() + 1:  # a large group whose labels are forced
+        sign = -1.0 if np.isfinite(evidence[0]) else 1.0
+        ratio = np.exp(-0.5 * scores**2 - 0.5 * math.log(2.0 * math.pi) - log_ndtr(sign * scores))
+        return float(people @ log_ndtr(sign * scores)), people * sign * ratio
+    value, gradient = group_gradient(np.repeat(scores, people), np.repeat(reports.units[rows], people), evidence)
+    return value, np.add.reduceat(gradient, np.concatenate([[0], np.cumsum(people)[:-1]]))
+
+
+def _exact_shares(
+    reports: Reports, rows: slice, scores: np.ndarray, evidence: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    people = reports.counts[rows]
+    law = np.zeros(1)
+    for f, unit in zip(np.repeat(scores, people), np.repeat(reports.units[rows], people), strict=True):
+        nothing = np.full(unit, -np.inf)
+        law = np.logaddexp(
+            np.concatenate([law + log_ndtr(-f), nothing]), np.concatenate([nothing, law + log_ndtr(f)])
+        )
+    joint = law + evidence
+    return np.arange(len(joint)) / (len(joint) - 1), np.exp(joint - logsumexp(joint))
+
+
+class _CountGiven(NamedTuple):
+    log_likelihood: float
+    mean: float
+    variance: float
+
+
+def _count_moments(reports: Reports, rows: slice, scores: np.ndarray) -> tuple[float, float]:
+    p, q, units = probability(scores), probability(-scores), reports.units[rows]
+    people = reports.counts[rows]
+    return float((people * units) @ p), max(float((people * units**2) @ (p * q)), LEAST_VARIANCE)
+
+
+def _normal_given(
+    mean: float, variance: float, nodes: np.ndarray, log_width: np.ndarray, evidence: np.ndarray
+) -> _CountGiven:
+    """Log probability of the evidence on a normal count, and mean and variance of the count given it."""
+    joint = evidence + log_width - 0.5 * (nodes - mean) ** 2 / variance
+    total = logsumexp(joint)
+    chance = np.exp(joint - total)
+    after = float(chance @ (nodes - mean))
+    spread = float(chance @ (nodes - mean) ** 2) - after**2
+    return _CountGiven(float(total - 0.5 * math.log(2.0 * math.pi * variance)), mean + after, spread)
+
+
+def _normal(
+    reports: Reports, rows: slice, counts: slice, scores: np.ndarray, evidence: np.ndarray
+) -> tuple[float, np.ndarray]:
+    mean, variance = _count_moments(reports, rows, scores)
+    after = _normal_given(mean, variance, reports.nodes[counts], reports.log_width[counts], evidence)
+    by_mean = (after.mean - mean) / variance
+    by_variance = 0.5 * ((after.variance + (after.mean - mean) ** 2) / variance - 1.0) / variance
+    units, people = reports.units[rows], reports.counts[rows]
+    slope = by_mean + by_variance * units * (probability(-scores) - probability(scores))
+    return after.log_likelihood, people * units * probability_slope(scores) * slope

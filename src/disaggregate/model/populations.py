@@ -1,0 +1,189 @@
+"""The share of a population of which a group's rows are a sample.
+
+The composition of group j is unknown: its rows show it with the noise of a sample, and all rows together show what
+groups are like. With p at group j's own offset, n_j sampled people and a population of S_j,
+
+    pi_j    = lambda_j mean of p over the group's rows + (1 - lambda_j) mean of p over all rows
+    V_j     = lambda_j / (n_j + lambda_j) (mixture's mean of p^2 - pi_j^2) + pi_j (1 - pi_j) / S_j
+    share_j ~ Normal(pi_j, V_j)
+
+This is a Dirichlet process around the pooled composition, with lambda_j = n_j / (n_j + alpha). How alike groups are
+is judged along the present scores: with F the ratio of the variance of group means of Phi(u) to what sampling alone
+would give them (one-way analysis of variance), lambda_j = r n_j / (r n_j + n_0), where r is the positive part of
+F exp(s z) - 1 and n_0 the average number of rows. F itself has the error of a sample, about s on the scale of its
+logarithm; z ~ N(0, 1) stands for it, and is drawn with everything else. People who were sampled are themselves part of the population: a sample of all of
+it leaves no doubt about its composition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from disaggregate.model.link import probability, probability_slope
+from disaggregate.model.reports import Reports
+
+# A share is known to about so much, as a standard deviation, even of an endless population.
+SHARE_ERROR = 5e-4
+
+# Least variance of p within groups, so that nothing is divided by zero.
+LEAST = 1e-100
+
+# Bound of the logarithm of what z does to the ratio of variances.
+FARTHEST = 30.0
+
+# How smoothly the positive part of F - 1 is taken.
+SMOOTHNESS = 0.1
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """How far groups differ in composition along the scores: r above, its gradient in u and z, and n_0."""
+
+    excess: float
+    gradient: np.ndarray
+    by_error: float
+    mean_rows: float
+
+
+@dataclass(frozen=True)
+class ShareLaw:
+    """Mean and variance of each population's share, shape (n_groups,)."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+
+
+def population_gradient(
+    reports: Reports, individual: np.ndarray, group: np.ndarray, error: float
+) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """Log likelihood of the populations' shares, and its gradient in both parts of the scores and in z.
+
+    Parameters
+    ----------
+    reports : Reports
+        Groups; those that are no samples are passed over.
+    individual : ndarray of shape (n_rows,)
+        Individual part u of the scores.
+    group : ndarray of shape (n_groups,)
+        Offset of each group: its context and its own intercept.
+    error : float
+        Error z of the ratio of variances, in standard deviations.
+    """
+    chosen = np.flatnonzero(reports.is_sample)
+    row_gradient, group_gradient = np.zeros_like(individual), np.zeros_like(group)
+    if not len(chosen):
+        return 0.0, row_gradient, group_gradient, 0.0
+    likeness = likeness_of_groups(reports, individual, error)
+    total, by_excess = 0.0, 0.0
+    for j in chosen:
+        rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
+        value, own, pooled, by_offset, own_excess = _one_group(reports, j, rows, individual, group[j], likeness)
+        total += value
+        row_gradient[rows] += own
+        row_gradient += pooled
+        group_gradient[j] += by_offset
+        by_excess += own_excess
+    return total, row_gradient + by_excess * likeness.gradient, group_gradient, by_excess * likeness.by_error
+
+
+def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
+    """Mean and variance of each population's share given the scores; NaN where there is no population."""
+    likeness = likeness_of_groups(reports, individual, error)
+    mean, variance = np.full((2, len(group)), np.nan)
+    for j in np.flatnonzero(reports.is_sample):
+        rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
+        parts = _mixture(reports, j, rows, individual, group[j], _own_weight(reports, j, likeness))
+        mean[j], variance[j] = parts.mean, parts.variance
+    return ShareLaw(mean, variance)
+
+
+def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -> Likeness:
+    """Judge along the present scores how far groups differ in composition."""
+    weight, n = reports.weight, reports.effective
+    is_sample = reports.is_sample > 0
+    sizes = np.diff(reports.offsets)
+    p = probability(individual)
+    means = np.add.reduceat(weight * p, reports.offsets[:-1])
+    within = np.add.reduceat(weight * (p - np.repeat(means, sizes)) ** 2, reports.offsets[:-1])
+    n_all, n_groups = float(n[is_sample].sum()), int(is_sample.sum())
+    free = n_all - n_groups
+    if n_groups < 2 or free <= 0.0:
+        return Likeness(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, max(n_all / max(n_groups, 1), 1.0))
+    grand = float(n[is_sample] @ means[is_sample]) / n_all
+    distance = np.where(is_sample, means - grand, 0.0)
+    between = float(n @ distance**2) / (n_groups - 1)
+    inside = float(n[is_sample] @ within[is_sample]) / free + LEAST
+    mean_rows = (n_all - float(n[is_sample] @ n[is_sample]) / n_all) / (n_groups - 1)
+    spread = np.sqrt(2.0 / (n_groups - 1) + 2.0 / free)  # of log F
+    factor = np.exp(np.clip(spread * error, -FARTHEST, FARTHEST))
+    ratio = factor * between / inside - 1.0
+    root = np.hypot(ratio, SMOOTHNESS)
+    by_ratio = 0.5 * (1.0 + ratio / root)
+    n_row = np.repeat(n, sizes)
+    by_p = 2.0 * n_row * weight * np.repeat(distance, sizes) / (n_groups - 1) / inside
+    by_p -= 2.0 * n_row * weight * (p - np.repeat(means, sizes)) / free * (between / inside) / inside
+    gradient = by_ratio * factor * by_p * probability_slope(individual)
+    return Likeness(0.5 * (ratio + root), gradient, by_ratio * (ratio + 1.0) * spread, mean_rows)
+
+
+@dataclass(frozen=True)
+class _Mixture:
+    own: float
+    own_square: float
+    pool: float
+    pool_square: float
+    blend: float
+    mean: float
+    variance: float
+    sampled: float
+    doubt: float
+
+
+def _own_weight(reports: Reports, j: int, likeness: Likeness) -> float:
+    known = likeness.excess * reports.effective[j]
+    return known / (known + likeness.mean_rows)
+
+
+def _mixture(
+    reports: Reports, j: int, rows: slice, individual: np.ndarray, offset: float, own_weight: float
+) -> _Mixture:
+    p, w = probability(individual[rows] + offset), reports.weight[rows]
+    pooled = probability(individual + offset)
+    own, own_square = float(w @ p), float(w @ p**2)
+    pool, pool_square = float(reports.pooled @ pooled), float(reports.pooled @ pooled**2)
+    n = reports.effective[j]
+    sampled = min(n / reports.size[j], 1.0)
+    blend = own_weight * own + (1.0 - own_weight) * pool
+    square = own_weight * own_square + (1.0 - own_weight) * pool_square
+    mean = sampled * own + (1.0 - sampled) * blend
+    doubt = (1.0 - sampled) ** 2 * own_weight / (n + own_weight)
+    variance = doubt * max(square - blend**2, 0.0) + mean * (1.0 - mean) / reports.size[j] + SHARE_ERROR**2
+    return _Mixture(own, own_square, pool, pool_square, blend, mean, variance, sampled, doubt)
+
+
+def _one_group(
+    reports: Reports, j: int, rows: slice, individual: np.ndarray, offset: float, likeness: Likeness
+) -> tuple[float, np.ndarray, np.ndarray, float, float]:
+    """Log likelihood of one share; its gradient in the group's rows, in all rows, in its offset, and in r."""
+    n, size = reports.effective[j], reports.size[j]
+    weight = _own_weight(reports, j, likeness)
+    found = _mixture(reports, j, rows, individual, offset, weight)
+    error = reports.share[j] - found.mean
+    value = -0.5 * error**2 / found.variance - 0.5 * np.log(2.0 * np.pi * found.variance)
+    by_variance = 0.5 * (error**2 / found.variance - 1.0) / found.variance
+    by_mean = error / found.variance + by_variance * (1.0 - 2.0 * found.mean) / size
+    by_blend = by_mean * (1.0 - found.sampled) - 2.0 * by_variance * found.doubt * found.blend
+    by_square = by_variance * found.doubt
+    by_own = by_mean * found.sampled + by_blend * weight
+    by_pool = by_blend * (1.0 - weight)
+    spread = weight * found.own_square + (1.0 - weight) * found.pool_square - found.blend**2
+    by_weight = by_blend * (found.own - found.pool) + by_square * (found.own_square - found.pool_square)
+    by_weight += by_variance * spread * (1.0 - found.sampled) ** 2 * n / (n + weight) ** 2
+    by_excess = by_weight * n * likeness.mean_rows / (likeness.excess * n + likeness.mean_rows) ** 2
+    p, slope = probability(individual[rows] + offset), probability_slope(individual[rows] + offset)
+    own = reports.weight[rows] * slope * (by_own + 2.0 * by_square * weight * p)
+    q, pooled_slope = probability(individual + offset), probability_slope(individual + offset)
+    pooled = reports.pooled * pooled_slope * (by_pool + 2.0 * by_square * (1.0 - weight) * q)
+    return float(value), own, pooled, float(own.sum() + pooled.sum()), float(by_excess)

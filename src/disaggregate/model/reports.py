@@ -1,0 +1,248 @@
+"""What the groups report, as arrays: the law of each group's count, and its evidence at several powers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from disaggregate.groups.grouped import GroupedData
+
+# How a group's count of positives is treated. EXACT: as the Poisson-binomial sum that it is. NOTHING: the same, but
+# there is no evidence on it. NORMAL: as a normal count with the right mean and variance, where the exact programme
+# would have too many states.
+NOTHING, EXACT, NORMAL = 0, 1, 2
+
+# States of the exact programme, people times counts, up to which it is used.
+MOST_STATES = 2**18
+
+# How fast counts that the evidence excludes come back as its power falls.
+_SOFTNESS = 2.0
+
+
+class Reports(NamedTuple):
+    """What the groups report, end to end; arrays with a first axis of rungs hold the evidence at several powers.
+
+    Attributes
+    ----------
+    offsets : ndarray of int, shape (n_groups + 1,)
+        Where each group starts among the sorted rows.
+    law : ndarray of int, shape (n_groups,)
+        NOTHING, EXACT or NORMAL.
+    units, counts : ndarray of int, shape (n_rows,)
+        By how much each positive person of a row adds to the count, and how many people the row stands for.
+    starts : ndarray of int, shape (n_groups + 1,)
+        Where each group's counts start.
+    nodes, log_width : ndarray of shape (n_counts,)
+        The counts that are listed, and the logarithm of how many counts each stands for.
+    log_likelihood, likelihood : ndarray of shape (n_rungs, n_counts)
+        Evidence of each group over its counts, scaled to a largest likelihood of 1.
+    fewest, most : ndarray of int, shape (n_rungs, n_groups)
+        The least and the greatest count that each group's evidence allows.
+    total : ndarray of int, shape (n_groups,)
+        Largest count of each group.
+    powers : ndarray of shape (n_rungs,)
+        Powers of the evidence, from 1 down.
+    is_sample : ndarray of int, shape (n_groups,)
+        Whether the report is the share of a population of which the rows are a sample.
+    share, size, effective : ndarray of shape (n_groups,)
+        That share, the size of the population (infinite where unknown) and the effective number of sampled people.
+    weight, pooled : ndarray of shape (n_rows,)
+        Share of each row in its group's sample, and in all samples together; 0 in other groups.
+    tally_starts : ndarray of int, shape (n_groups + 1,)
+        Where the tallies of each group's share start.
+    room : ndarray of int, shape (5,)
+        People and counts of the largest group whose counts are listed; people times counts of the largest with an
+        exact law; how many groups are samples; and whether any row stands for several people.
+    """
+
+    offsets: np.ndarray
+    law: np.ndarray
+    units: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    nodes: np.ndarray
+    log_width: np.ndarray
+    log_likelihood: np.ndarray
+    likelihood: np.ndarray
+    fewest: np.ndarray
+    most: np.ndarray
+    total: np.ndarray
+    powers: np.ndarray
+    is_sample: np.ndarray
+    share: np.ndarray
+    size: np.ndarray
+    effective: np.ndarray
+    weight: np.ndarray
+    pooled: np.ndarray
+    tally_starts: np.ndarray
+    room: np.ndarray
+
+
+def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports:
+    """Lay out what the groups report; :func:`log_peaks` says what the scaling took away.
+
+    Parameters
+    ----------
+    data : GroupedData
+        Groups and evidence.
+    powers : ndarray, optional
+        Powers of the evidence; only the evidence itself by default.
+    """
+    powers = np.ones(1) if powers is None else np.asarray(powers, dtype=np.float64)
+    starts = data.starts
+    nodes = _nodes(data)
+    log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), np.diff(starts))
+    law = _laws(data, log_likelihood)
+    people = data.people
+    room = [np.where(law != NORMAL, values, 0).max() for values in (people, data.totals + 1)]
+    room.append(np.where(law == EXACT, (people + 1) * (data.totals + 1), 0).max())
+    counts = np.ones_like(data.units) if data.counts is None else data.counts
+    room += [sum(known is not None for known in data.populations), (counts > 1).any()]
+    base = Reports(
+        offsets=data.offsets.astype(np.int64),
+        law=law,
+        units=data.units,
+        counts=counts,
+        starts=starts.astype(np.int64),
+        nodes=nodes.astype(np.float64),
+        log_width=_log_width(data, nodes),
+        log_likelihood=log_likelihood[None],
+        likelihood=np.exp(log_likelihood)[None],
+        fewest=_ends(nodes, log_likelihood, starts, 0)[None],
+        most=_ends(nodes, log_likelihood, starts, -1)[None],
+        total=data.totals,
+        powers=np.ones(1),
+        **_populations(data, counts),
+        tally_starts=data.tally_starts.astype(np.int64),
+        room=np.array(room, dtype=np.int64),
+    )
+    return with_powers(base, powers)
+
+
+def log_peaks(data: GroupedData) -> np.ndarray:
+    """Find the log likelihood of each group's evidence at the count that suits it best."""
+    return np.maximum.reduceat(data.log_likelihood, data.starts[:-1])
+
+
+def with_powers(reports: Reports, powers: np.ndarray) -> Reports:
+    """Raise the evidence to several powers.
+
+    Counts that the evidence allows have their likelihood raised to the power. Counts that it excludes are
+    let in again, the more easily the lower the power and the nearer they are to an allowed one, because a power
+    of an exact tally would be the same tally. The likelihood of a population's share is raised where it is computed.
+
+    Parameters
+    ----------
+    reports : Reports
+        With the evidence itself on the first rung.
+    powers : ndarray of shape (n_rungs,)
+        From 1, the evidence itself, down to 0, no evidence.
+    """
+    base, powers = reports.log_likelihood[0], np.asarray(powers, dtype=np.float64)
+    if np.array_equal(powers, [1.0]):
+        one = {name: getattr(reports, name)[:1] for name in ("log_likelihood", "likelihood", "fewest", "most")}
+        return reports._replace(**one, powers=powers)
+    nearest, distance = _nearest_allowed(reports)
+    log_likelihood = np.empty((len(powers), len(base)))
+    for row, power in zip(log_likelihood, powers, strict=True):
+        penalty = _SOFTNESS * power / (1.0 - power) if power < 1.0 else np.inf
+        row[:] = power * base[nearest]
+        row[distance > 0] -= penalty * distance[distance > 0]
+    is_whole = (powers == 1.0)[:, None]
+    return reports._replace(
+        log_likelihood=log_likelihood,
+        likelihood=np.exp(log_likelihood),
+        fewest=np.where(is_whole, reports.fewest[0], 0),
+        most=np.where(is_whole, reports.most[0], reports.total),
+        powers=powers,
+    )
+
+
+def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
+    """Take the reports of some groups that follow each other."""
+    rows = slice(int(reports.offsets[first]), int(reports.offsets[last]))
+    counts = slice(int(reports.starts[first]), int(reports.starts[last]))
+    groups = slice(first, last)
+    return Reports(
+        offsets=reports.offsets[first : last + 1] - rows.start,
+        starts=reports.starts[first : last + 1] - counts.start,
+        tally_starts=reports.tally_starts[first : last + 1] - reports.tally_starts[first],
+        powers=reports.powers,
+        room=reports.room,
+        **{name: getattr(reports, name)[rows] for name in ("units", "counts", "weight", "pooled")},
+        **{name: getattr(reports, name)[counts] for name in ("nodes", "log_width")},
+        **{name: getattr(reports, name)[:, counts] for name in ("log_likelihood", "likelihood")},
+        **{name: getattr(reports, name)[:, groups] for name in ("fewest", "most")},
+        **{name: getattr(reports, name)[groups] for name in ("law", "total", "is_sample")},
+        **{name: getattr(reports, name)[groups] for name in ("share", "size", "effective")},
+    )
+
+
+def _nodes(data: GroupedData) -> np.ndarray:
+    if data.nodes is not None:
+        return data.nodes
+    lengths = np.diff(data.starts)
+    return np.arange(data.starts[-1]) - np.repeat(data.starts[:-1], lengths)
+
+
+def _log_width(data: GroupedData, nodes: np.ndarray) -> np.ndarray:
+    """Logarithm of how many counts each listed one stands for."""
+    width = np.ones(len(nodes))
+    if data.nodes is not None:
+        for start, stop in pairwise(data.starts):
+            if stop - start > 1:
+                middles = 0.5 * (nodes[start + 1 : stop] + nodes[start : stop - 1])
+                ends = np.concatenate([[nodes[start] - 0.5], middles, [nodes[stop - 1] + 0.5]])
+                width[start:stop] = np.diff(ends)
+    return np.log(width)
+
+
+def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
+    starts = data.starts
+    says_nothing = np.minimum.reduceat(log_likelihood, starts[:-1]) == 0.0
+    is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= MOST_STATES)
+    return np.where(~is_small, NORMAL, np.where(says_nothing, NOTHING, EXACT)).astype(np.int64)
+
+
+def _ends(nodes: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray, which: int) -> np.ndarray:
+    parts = zip(_split(nodes, starts), _split(log_likelihood, starts), strict=True)
+    return np.array([own[np.flatnonzero(np.isfinite(values))[which]] for own, values in parts], dtype=np.int64)
+
+
+def _populations(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray]:
+    populations = data.populations
+    is_sample = np.array([population is not None for population in populations])
+    told = counts * (1.0 if data.weights is None else data.weights) * np.repeat(is_sample, data.sizes)
+    total = np.add.reduceat(told, data.offsets[:-1])
+    squares = np.add.reduceat(np.divide(told**2, counts), data.offsets[:-1])
+    own = np.where(is_sample, total, 1.0)
+    return {
+        "is_sample": is_sample.astype(np.int64),
+        "share": np.array([0.5 if known is None else known.share for known in populations]),
+        "size": np.array([np.inf if known is None or known.size is None else known.size for known in populations]),
+        "effective": np.divide(total**2, squares, out=np.ones(len(own)), where=squares > 0.0),
+        "weight": told / np.repeat(own, data.sizes),
+        "pooled": told / max(float(told.sum()), 1e-300),
+    }
+
+
+def _split(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
+    return [values[start:stop] for start, stop in pairwise(starts)]
+
+
+def _nearest_allowed(reports: Reports) -> tuple[np.ndarray, np.ndarray]:
+    """For each count, where the nearest count is that its group's evidence allows, and how many people away."""
+    nearest, distance = [], []
+    people = np.add.reduceat(reports.counts, reports.offsets[:-1])
+    for group, (start, stop) in enumerate(pairwise(reports.starts)):
+        nodes = reports.nodes[start:stop]
+        allowed = np.flatnonzero(np.isfinite(reports.log_likelihood[0, start:stop]))
+        after = np.clip(np.searchsorted(nodes[allowed], nodes), 0, len(allowed) - 1)
+        before = np.maximum(after - 1, 0)
+        is_before = np.abs(nodes[allowed[before]] - nodes) < np.abs(nodes[allowed[after]] - nodes)
+        chosen = np.where(is_before, allowed[before], allowed[after])
+        nearest.append(start + chosen)
+        distance.append(np.abs(nodes[chosen] - nodes) * people[group] / reports.total[group])
+    return np.concatenate(nearest), np.concatenate(distance)

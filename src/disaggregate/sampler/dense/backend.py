@@ -1,0 +1,43 @@
+"""What computes sweeps: a compiled back end that holds everything, or a partitioned one for large data."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from disaggregate.sampler.dense.metric import Metric
+from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.target import Target
+
+
+class Backend(Protocol):
+    """Data, and sweeps over them; both kinds draw from the same density."""
+
+    target: Target
+    sweeps_per_batch: int
+    n_starts: int  # from how many points to search for modes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def n_tallies(self) -> int:
+        """Length of the tallies of all groups' shares."""
+
+    def with_powers(self, powers: np.ndarray) -> Backend:
+        """Return the same data with another ladder."""
+
+    def advance(
+        self,
+        metric: Metric,
+        state: State,
+        rngs: list[np.random.Generator],
+        n_sweeps: int,
+        n_burn: int,
+        thin: int,
+        tally: Tally,
+        record: Record,
+    ) -> int:
+        """Do some sweeps of the chains in ``state``; return how many draws were recorded."""

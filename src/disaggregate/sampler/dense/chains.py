@@ -1,0 +1,162 @@
+"""Chains of replicas from their start to their last draw, batch after batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from disaggregate.sampler.chain import Schedule, copies
+from disaggregate.sampler.dense.backend import Backend
+from disaggregate.sampler.dense.start import start_chains
+from disaggregate.sampler.dense.state import Record, State, Tally, empty_tally, new_record, new_state
+from disaggregate.sampler.dense.tuning import Tuning
+from disaggregate.sampler.kept import Batch, Kept, KeptInMemory
+
+
+@dataclass(frozen=True)
+class DenseDraws:
+    """The kept draws of one chain.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_draws, n_weights)
+        Weights of all components.
+    scales : ndarray of shape (n_draws, n_scales)
+        Scales delta2.
+    label_sums : ndarray of shape (n_rows,)
+        Expected labels, added up over draws.
+    share_tallies : ndarray of shape (n_tallies,)
+        Probabilities of each group's shares, added up over draws.
+    log_ratios : ndarray of shape (n_draws, n_rungs - 1, 2)
+        Log likelihood ratios between neighbouring rungs; see :func:`disaggregate.sampler.exchange.swap_order`.
+    swap_rates : ndarray of shape (n_rungs - 1,)
+        How often neighbours trade places.
+    """
+
+    weights: np.ndarray
+    scales: np.ndarray
+    label_sums: np.ndarray
+    share_tallies: np.ndarray
+    log_ratios: np.ndarray
+    swap_rates: np.ndarray
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.scales)
+
+    def first(self, n_draws: int) -> DenseDraws:
+        """Keep the first draws only; the sums over all draws are taken for theirs."""
+        if n_draws == self.n_draws:
+            return self
+        share = n_draws / self.n_draws
+        return replace(
+            self,
+            weights=self.weights[:n_draws],
+            scales=self.scales[:n_draws],
+            label_sums=share * self.label_sums,
+            share_tallies=share * self.share_tallies,
+            log_ratios=self.log_ratios[:n_draws],
+        )
+
+
+class DenseChains:
+    """Some chains that move in lock step: one on the back end that holds all data, all of them on the other.
+
+    Parameters
+    ----------
+    backend : Backend
+        Data.
+    tuning : Tuning
+        What the pilot run found.
+    schedule : Schedule
+        Length.
+    numbers : list of int
+        Which chains of the fit these are.
+    rngs : list of numpy.random.Generator
+        One per chain.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        tuning: Tuning,
+        schedule: Schedule,
+        numbers: list[int],
+        rngs: list[np.random.Generator],
+    ) -> None:
+        self._backend, self._tuning = backend, tuning
+        self._numbers, self._rngs = numbers, rngs
+        self.schedule = schedule
+        self.n_done = 0  # sweeps done, all of them with their draws written down
+        self.kept: Kept = KeptInMemory()
+        self._state: State | None = None
+        n_chains, n_rungs = len(rngs), len(tuning.powers)
+        self._tally = empty_tally(n_chains, n_rungs)
+        self._label_sums = np.zeros((n_chains, backend.n_rows))
+        self._share_tallies = np.zeros((n_chains, backend.n_tallies))
+
+    @property
+    def n_sweeps(self) -> int:
+        """Sweeps to do in all."""
+        return self.schedule.n_sweeps
+
+    def advance(self) -> None:
+        """Do a batch of sweeps; the first one starts the chains."""
+        if self._state is None:
+            position = start_chains(self._backend.target, self._numbers, self._tuning.mode, self._rngs)
+            self._state = new_state(position)
+        n_sweeps = min(self._backend.sweeps_per_batch, self.n_sweeps - self.n_done)
+        record = self._record(n_sweeps)
+        n_kept = self._backend.advance(
+            self._tuning.metric, self._state, self._rngs, n_sweeps, self.schedule.n_burn, self.schedule.thin,
+            self._tally, record,
+        )  # fmt: skip
+        self.kept.append((record.weights[:n_kept], record.scales[:n_kept], record.log_ratios[:n_kept]))
+        self.n_done += n_sweeps
+
+    def _record(self, n_kept: int) -> Record:
+        room = new_record(self._backend, len(self._rngs), len(self._tuning.powers), n_kept, labels=False)
+        return room._replace(label_sums=self._label_sums, share_tallies=self._share_tallies)
+
+    def _nothing(self) -> Batch:
+        return self._record(0)[:3]
+
+    def draws(self) -> list[DenseDraws]:
+        """Return what each chain drew so far."""
+        weights, scales, log_ratios = self.kept.joined(self._nothing())
+        rates = self._tally.swapped / max(self.n_done, 1)
+        return [
+            DenseDraws(
+                weights[:, chain],
+                scales[:, chain],
+                self._label_sums[chain],
+                self._share_tallies[chain],
+                log_ratios[:, chain],
+                rates[chain],
+            )
+            for chain in range(len(self._rngs))
+        ]
+
+    def snapshot(self) -> dict[str, Any]:
+        """Take everything down that the next batch depends on, and what was drawn so far."""
+        return {
+            "n_done": self.n_done,
+            "state": None if self._state is None else copies(self._state),
+            "generators": [rng.bit_generator.state for rng in self._rngs],
+            "kept": self.kept.snapshot(),
+            "sums": copies((self._label_sums, self._share_tallies)),
+            "tally": copies(self._tally),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Resume from there."""
+        self.n_done = snapshot["n_done"]
+        self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
+        for rng, state in zip(self._rngs, snapshot["generators"], strict=True):
+            rng.bit_generator.state = state
+        self.kept.restore(snapshot["kept"])
+        self._label_sums, self._share_tallies = copies(snapshot["sums"])
+        self._tally = Tally(*copies(snapshot["tally"]))
