@@ -21,6 +21,7 @@ from disaggregate.fitting import BlockSampling, DenseSampling, Plan, Sampling, S
 from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of
+from disaggregate.groups.reports import known_groups
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -38,7 +39,6 @@ from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
-from disaggregate.tables.reports import known_groups
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
 

@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
+from disaggregate.groups.forms import is_missing
+from disaggregate.groups.reports import row_groups
 from disaggregate.posterior.blocks import Probability, ask, rows_at_once
 from disaggregate.tables.people import Rows, read_weights
-from disaggregate.tables.reports import is_missing, row_groups
 
 FloatArray = NDArray[np.float64]
 Pieces = Callable[[], Iterable[tuple[FloatArray, FloatArray]]]
