@@ -19,7 +19,6 @@ from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.posterior.identification import between_group_share
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import subgroup_rates
-from disaggregate.privacy import withhold
 from disaggregate.settings import GROUPS_ARE_PLACES
 from disaggregate.tables.check import Problem, check_tables
 from disaggregate.tables.encoding import Encoder, make_encoder
@@ -31,6 +30,7 @@ from disaggregate.tables.ids import group_ids, ids_like
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.roles import Roles, resolve_roles
+from disaggregate.tables.suppression import withhold
 
 
 @dataclass(frozen=True)

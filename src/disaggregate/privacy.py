@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.tables.frames import as_table
+from disaggregate.tables.suppression import hidden
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["disclosure", "hidden", "label_proba", "landmarks"]
 
 _SURE = 0.99
-
-# The numbers in tables of groups, and in those of subgroups.
-SHARES = ("reported", "implied", "conf_low", "conf_high")
-ESTIMATES = ("estimate", "std_error", "conf_low", "conf_high", "std_error_posterior", "std_error_design")
 
 
 def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
@@ -77,47 +74,6 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     withheld = hidden(data.sizes, min_group_size) | _is_settled(data)
     by_row = data.in_caller_order(np.repeat(withheld, data.sizes))
     return np.where(by_row, np.nan, _of_members(classifier))
-
-
-def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
-    """Tell which cells of a table to hide: those below the size, and enough others that none can be worked out.
-
-    One hidden cell follows from the total and the others. So the next smallest are hidden too, until two or more
-    cells with at least ``min_group_size`` people among them are.
-
-    Parameters
-    ----------
-    sizes : array-like of int
-        People in each cell.
-    min_group_size : int
-        Fewest people that a cell may speak of; 1 hides nothing.
-    """
-    if isinstance(min_group_size, bool) or not isinstance(min_group_size, Integral) or min_group_size < 1:
-        raise ValueError(f"min_group_size must be a whole number of 1 or more, got {min_group_size!r}.")
-    people = np.asarray(sizes)
-    hide = people < min_group_size
-    for place in np.argsort(people, kind="stable"):
-        if not hide.any() or (hide.sum() > 1 and people[hide].sum() >= min_group_size):
-            break
-        hide[place] = True
-    return hide
-
-
-def withhold(table: DataFrame, min_group_size: int, names: tuple[str, ...] = ESTIMATES) -> DataFrame:
-    """Empty the numbers of a table's rows that speak of too few people, as column ``n`` says.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Groups or subgroups.
-    min_group_size : int
-        As for :func:`hidden`.
-    names : tuple of str
-        The columns to empty, where the table has them.
-    """
-    hide = hidden(table["n"], min_group_size)
-    told = [name for name in names if name in table]
-    return table.assign(**{name: table[name].astype(float).mask(hide) for name in told})
 
 
 def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[np.float64]:
