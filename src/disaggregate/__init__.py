@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from disaggregate import datasets, evidence, images, plots, privacy
-    from disaggregate.analysis import fit_tables
+    from disaggregate.analysis import Analysis, fit_tables
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
     from disaggregate.saving import load
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Analysis",
     "GroupStatsClassifier",
     "datasets",
     "evidence",
@@ -37,6 +38,7 @@ __all__ = [
 
 # Loaded when first used, so that the command line answers at once.
 _WHERE = {
+    "Analysis": ("disaggregate.analysis", "Analysis"),
     "GroupStatsClassifier": ("disaggregate.estimator", "GroupStatsClassifier"),
     "datasets": ("disaggregate.datasets", None),
     "evidence": ("disaggregate.evidence", None),
