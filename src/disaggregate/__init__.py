@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from disaggregate import datasets, evidence, images, plots, privacy
-    from disaggregate.analysis import Analysis, fit_tables
+    from disaggregate.analysis import Analysis, fit_tables, load
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
-    from disaggregate.saving import load
     from disaggregate.settings import published_settings
 
 __version__ = "0.1.0"
@@ -45,7 +44,7 @@ _WHERE = {
     "fit_tables": ("disaggregate.analysis", "fit_tables"),
     "group_target": ("disaggregate.groups.target", "group_target"),
     "images": ("disaggregate.images", None),
-    "load": ("disaggregate.saving", "load"),
+    "load": ("disaggregate.analysis", "load"),
     "plots": ("disaggregate.plots", None),
     "privacy": ("disaggregate.privacy", None),
     "published_settings": ("disaggregate.settings", "published_settings"),

@@ -3,5 +3,6 @@
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.fit import fit_tables
 from disaggregate.analysis.folders import fit_folder, predict_folder
+from disaggregate.analysis.loading import load
 
-__all__ = ["Analysis", "fit_folder", "fit_tables", "predict_folder"]
+__all__ = ["Analysis", "fit_folder", "fit_tables", "load", "predict_folder"]
