@@ -177,3 +177,19 @@ def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, t
     assert_allclose(found["probability"], analysis.predict(moved)["probability"])
     unaware = analysis.predict(moved.drop(columns="district"))["probability"]
     assert np.abs(found["probability"] - unaware).max() > 0.01
+
+
+def test_a_folder_needs_dense_weights(tables, tmp_path):
+    folder = write(tables[0], tmp_path / "people", 2)
+    with pytest.raises(TableError, match='folder of files needs weights="dense"'):
+        fit_tables(folder, tables[1], group="district", share="share", settings={"weights": "sparse"})
+
+
+def test_a_folder_has_no_earlier_fit_to_add_draws_to(tables, tmp_path):
+    folder = write(tables[0], tmp_path / "people", 2)
+    how = {"group": "district", "share": "share", "settings": SETTINGS}
+    with pytest.raises(TableError, match=r"warm_start.* give a checkpoint and resume=True"):
+        fit_tables(folder, tables[1], **how, how={"warm_start": True})
+    fitted = fit_tables(folder, tables[1], **how, how={"warm_start": False, "checkpoint": tmp_path / "c.dgc"})
+    assert fitted.classifier.posterior_.shape == (2, 15)
+    assert (tmp_path / "c.dgc").exists()

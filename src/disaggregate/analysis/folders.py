@@ -64,13 +64,15 @@ def fit_folder(
         like ``district=7`` is a column.
     results, group, sampled, confidence, noise_kind, settings, how, **roles
         As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
-        say otherwise. A context takes one more reading of the files.
+        say otherwise. There is no ``warm_start``. A context takes one more reading of the files.
 
     Returns
     -------
     Analysis
         Fitted.
     """
+    _require_dense(settings or {})
+    arguments = _without_warm_start(how or {})
     folder, results = PeopleFolder.open(people), read_table(results)
     if isinstance(confidence, str):
         roles["confidence"], confidence = confidence, 1000.0
@@ -95,9 +97,26 @@ def fit_folder(
         Everybody(folder, kept, encoder, schema),
         folder_blocks(folder, kept, data, encoder, schema),
         data,
-        **(how or {}),
+        **arguments,
     )
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
+
+
+def _require_dense(settings: dict[str, Any]) -> None:
+    if settings.get("weights") == "sparse":
+        raise TableError(
+            'a folder of files needs weights="dense", which can be drawn block by block; leave weights out of the '
+            "settings, or give the people as one table."
+        )
+
+
+def _without_warm_start(how: dict[str, Any]) -> dict[str, Any]:
+    if how.get("warm_start"):
+        raise TableError(
+            "warm_start=True adds draws to an earlier fit, but every fit of a folder is a new one: to resume a "
+            "fit that was stopped give a checkpoint and resume=True, for more draws a larger n_draws in settings."
+        )
+    return {name: value for name, value in how.items() if name != "warm_start"}
 
 
 def folder_blocks(
