@@ -59,7 +59,8 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.kills --runs 200
 
 OLDEST := .venv-oldest/bin
-QUICK ?= tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py tests/test_privacy.py
+QUICK ?= tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py \
+  $(patsubst %,tests/analysis/test_%.py,contrasts dependence effects identification importance privacy)
 
 oldest: .venv-oldest/.installed  ## the quick tests with the oldest versions that pyproject.toml allows
 	$(OLDEST)/python -m pytest -q -p no:cacheprovider $(QUICK)

@@ -113,7 +113,8 @@ def forged(seeds: list[bytes], choices: Choices) -> bytes:
 
 def make_target() -> Target:
     """Return what takes bytes, makes a file of them and loads it."""
-    from disaggregate.saving import ArchiveError, load
+    from disaggregate.analysis import load
+    from disaggregate.saving import ArchiveError
 
     folder = Path(tempfile.mkdtemp(prefix="fuzz-dgz-"))
     # Elsewhere: what it takes to compile the sampler is no memory that a reader took.

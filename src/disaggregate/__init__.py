@@ -2,9 +2,10 @@
 
 The way of the data is the list of folders: ``tables`` (files and dataframes become columns), ``groups``
 (rows sorted by group, and what is known of each group), ``basis`` (kernels and their centres), ``sampler``
-(the Markov chains), ``execute`` (where they run), ``posterior`` (what comes out). ``estimator`` puts them
-together, ``choice`` weighs kernels and ``fitting`` runs them; ``images`` makes groups of annotated pictures,
-``experiments`` are those of the paper, ``plots``, ``report`` and ``cli`` show the results.
+(the Markov chains), ``execute`` (where they run), ``posterior`` (what comes out). ``choice`` weighs kernels,
+``fitting`` runs them, ``saving`` keeps them, and ``estimator`` puts them together; ``analysis`` is what an analyst
+asks, ``images`` makes groups of annotated pictures, ``experiments`` are those of the paper, ``plots``, ``report``
+and ``cli`` show the results. Imports go one way only; the test of their order has the list.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from disaggregate import datasets, evidence, images, plots, privacy
-    from disaggregate.analysis import fit_tables
+    from disaggregate.analysis import Analysis, fit_tables, load
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
-    from disaggregate.saving import load
     from disaggregate.settings import published_settings
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Analysis",
     "GroupStatsClassifier",
     "datasets",
     "evidence",
@@ -37,13 +38,14 @@ __all__ = [
 
 # Loaded when first used, so that the command line answers at once.
 _WHERE = {
+    "Analysis": ("disaggregate.analysis", "Analysis"),
     "GroupStatsClassifier": ("disaggregate.estimator", "GroupStatsClassifier"),
     "datasets": ("disaggregate.datasets", None),
     "evidence": ("disaggregate.evidence", None),
     "fit_tables": ("disaggregate.analysis", "fit_tables"),
     "group_target": ("disaggregate.groups.target", "group_target"),
     "images": ("disaggregate.images", None),
-    "load": ("disaggregate.saving", "load"),
+    "load": ("disaggregate.analysis", "load"),
     "plots": ("disaggregate.plots", None),
     "privacy": ("disaggregate.privacy", None),
     "published_settings": ("disaggregate.settings", "published_settings"),

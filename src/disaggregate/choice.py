@@ -9,6 +9,7 @@ from scipy.special import softmax
 
 from disaggregate.basis import Basis, Directions, choose_centers, principal_directions
 from disaggregate.groups import GroupedData
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.blocks.data import BlockData
 from disaggregate.sampler.dense.run import PilotTask, run_pilots
@@ -24,43 +25,6 @@ _LEAST_SHARE = 0.4
 
 # Kernels are compared on at most this many centres; beyond, finding their directions is dearer than a short run.
 _MOST_CENTERS = 1500
-
-
-@dataclass(frozen=True)
-class KernelScore:
-    """A kernel that was tried.
-
-    Attributes
-    ----------
-    kernel : str
-        Its name.
-    gamma : float
-        Its width; a linear kernel does not use it.
-    log_evidence : LogEvidence
-        How probable it makes the reports, from a short run.
-    prior : float
-        Its probability before the reports are seen.
-    weight : float
-        Its share of the draws: its probability after that, or 0 where it is negligible.
-    context : bool
-        Whether the average features of a person's group count besides.
-    emphasis : float
-        How much the main directions in which individuals differ are favoured.
-    """
-
-    kernel: str
-    gamma: float
-    log_evidence: LogEvidence
-    prior: float
-    weight: float
-    context: bool = False
-    emphasis: float = 1.0
-
-    def __str__(self) -> str:
-        width = "" if self.kernel == "linear" else f" gamma {self.gamma:.3g}"
-        besides = " with context" if self.context else ""
-        name = f"{self.kernel}{width} emphasis {self.emphasis:.3g}{besides}"
-        return f"{name} {self.log_evidence}, weight {self.weight:.2f}"
 
 
 @dataclass(frozen=True)

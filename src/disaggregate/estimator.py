@@ -21,6 +21,7 @@ from disaggregate.fitting import BlockSampling, DenseSampling, Plan, Sampling, S
 from disaggregate.fitting.journey import Journey
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of
+from disaggregate.groups.reports import known_groups
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -29,7 +30,6 @@ from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
-from disaggregate.privacy import SHARES, withhold
 from disaggregate.sampler.blocks.company import context_of_blocks, in_company
 from disaggregate.sampler.blocks.data import BlockData, is_for_blocks
 from disaggregate.sampler.chain import Moves, Schedule
@@ -38,8 +38,8 @@ from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
-from disaggregate.tables.reports import known_groups
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
+from disaggregate.tables.suppression import SHARES, withhold
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
 
 if TYPE_CHECKING:

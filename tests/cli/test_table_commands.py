@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import load
 from disaggregate.cli.main import main
+from tests.analysis.test_analysis import make_tables
 from tests.fitting.test_going_on import interrupt_after
-from tests.test_analysis import make_tables
 
 ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
 SHORT = ["--kernel", "linear", "--context", "no", "--draws", "40", "--burn", "40", "--chains", "2", "--json"]

@@ -14,8 +14,8 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
+from disaggregate.analysis.folders import predict_folder
 from disaggregate.execute import hold, turns
-from disaggregate.folder_analysis import predict_folder
 from disaggregate.sampler.blocks import chains, cut
 from disaggregate.sampler.blocks.answers import gradient_of
 from disaggregate.sampler.evidence import WHOLE_GROUP

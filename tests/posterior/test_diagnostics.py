@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from disaggregate.choice import KernelScore
 from disaggregate.posterior.diagnostics import _judge, diagnose
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from tests.posterior.synthetic import make_posterior

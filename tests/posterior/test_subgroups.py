@@ -10,7 +10,6 @@ import disaggregate as dg
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count
 from disaggregate.posterior import blocks
-from disaggregate.posterior.raking import raked
 from disaggregate.posterior.subgroups import subgroup_draws, subgroup_rates
 from tests.posterior.predictors import of_table
 
@@ -123,14 +122,6 @@ def test_members_agree_with_what_their_group_reported(rng, outcomes):
     assert_allclose(table["std_error"], 0.0, atol=1e-12)
     halves = subgroup_rates(probability, people, "half", members=members, outcomes=outcomes)
     assert (halves["std_error"] > 0.01).all()
-
-
-def test_raked_probabilities_give_the_shares_of_new_people(rng):
-    people = pd.DataFrame({"town": list("aabbb")})
-    probability = raked(of_table(rng.random((9, 5))), people["town"], {"a": 0.2, "b": 0.6})
-    table = subgroup_rates(probability, people, "town")
-    assert_allclose(table["estimate"], [0.2, 0.6], atol=1e-10)
-    assert_allclose(table["std_error"], 0.0, atol=1e-10)
 
 
 def test_a_subgroup_without_weight_has_no_estimate():

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 import disaggregate as dg
+from disaggregate.analysis.effects import avg_comparisons
 from disaggregate.groups.context import Context
-from disaggregate.posterior.effects import avg_comparisons
 from disaggregate.report import write_report
 from disaggregate.report.background import method_section
 from disaggregate.report.blocks import Text
 from disaggregate.report.estimates import _as_people_count
 from disaggregate.report.page import MISSING_JINJA
-from tests.test_analysis import SETTINGS, make_tables
+from tests.analysis.test_analysis import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 HOSTILE = "<script>alert(1)</script>"

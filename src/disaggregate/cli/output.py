@@ -74,8 +74,7 @@ def _text(value: Any, digits: int | None) -> str:
 
 def load_analysis(path: Path) -> Any:
     """Load what ``disaggregate fit`` wrote."""
-    from disaggregate.analysis import Analysis
-    from disaggregate.saving import load
+    from disaggregate.analysis import Analysis, load
 
     found = load(path)
     if not isinstance(found, Analysis):

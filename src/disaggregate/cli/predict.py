@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
         if arguments.people.is_dir():
-            from disaggregate.folder_analysis import predict_folder
+            from disaggregate.analysis import predict_folder
 
             n_rows = predict_folder(analysis, arguments.people, arguments.output, level=arguments.level)
         else:

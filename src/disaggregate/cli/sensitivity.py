@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output.resolve() in (arguments.people.resolve(), arguments.model.resolve()):
         raise CommandError("the output must be another file than the model and the table of people")
     with told_to_the_user():
-        from disaggregate.sensitivity import side_by_side, subgroup_sensitivity
+        from disaggregate.analysis.sensitivity import side_by_side, subgroup_sensitivity
         from disaggregate.tables.files import write_rows
         from disaggregate.tables.formats import format_of
 

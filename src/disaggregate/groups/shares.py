@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from disaggregate.groups.evidence import Evidence, Fraction
-from disaggregate.tables.reports import is_missing
+from disaggregate.groups.forms import is_missing
 
 Confidence = float | Mapping[Hashable, float]
 

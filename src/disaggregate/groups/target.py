@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from disaggregate.groups.forms import index_labels
+from disaggregate.groups.reports import reports_by_group, row_groups
 from disaggregate.groups.shares import evidence_of
-from disaggregate.tables.reports import index_labels, reports_by_group, row_groups
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Annotated pictures: learn from captions of whole pictures which of their regions show a word.
 
-The way of the data is the list of files: ``pictures`` (arrays and files become colours), ``regions`` (a picture
-is cut up; ``cuts`` does it by normalised cuts), ``features`` (a region becomes numbers), ``collection`` (all
-pictures in one table), ``captions`` (words become evidence) and ``words`` (one classifier a word). ``scenes``
-paints pictures with known truth. It needs scikit-image: ``pip install 'disaggregate[images]'``.
+The way of the data is the list of files: ``regions`` (a picture is cut up; ``cuts`` does it by normalised cuts),
+``features`` (a region becomes numbers), ``collection`` (all pictures in one table), ``captions`` (words become
+evidence) and ``words`` (one classifier per word). ``scenes`` paints pictures with known truth, and
+``disaggregate.pictures`` reads them. It needs scikit-image: ``pip install 'disaggregate[images]'``.
 """
 
 from disaggregate.images.captions import word_evidence

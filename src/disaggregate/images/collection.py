@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from disaggregate.images.captions import read_captions
 from disaggregate.images.features import region_features
-from disaggregate.images.pictures import list_pictures, read_picture
 from disaggregate.images.regions import Method, segment
+from disaggregate.pictures import list_pictures, read_picture
 
 
 @dataclass(frozen=True)

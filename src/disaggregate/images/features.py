@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from disaggregate.images.library import scikit_image
-from disaggregate.images.pictures import read_picture
 from disaggregate.images.regions import region_means
+from disaggregate.pictures import read_picture, scikit_image
 
 ENTROPY_RADIUS = 3
 

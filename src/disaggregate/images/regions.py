@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disaggregate.images.cuts import normalised_cuts
-from disaggregate.images.library import scikit_image
-from disaggregate.images.pictures import read_picture
+from disaggregate.pictures import read_picture, scikit_image
 
 Method: TypeAlias = Literal["slic", "ncut"]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from disaggregate.groups.evidence import Evidence
+from disaggregate.groups.reports import row_groups
 from disaggregate.plots.canvas import axes_or_new
 from disaggregate.plots.plane import as_plane, point_area
-from disaggregate.tables.reports import row_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from disaggregate.tables.reports import is_dataframe
+from disaggregate.groups.forms import is_dataframe
 
 
 class Plane(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from disaggregate.images.pictures import read_picture
+from disaggregate.pictures import read_picture
 from disaggregate.plots.canvas import axes_or_new
 
 if TYPE_CHECKING:

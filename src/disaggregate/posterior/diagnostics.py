@@ -11,6 +11,7 @@ from scipy.special import softmax
 
 from disaggregate.even_choice import even_choice
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictive import PredictiveCheck
@@ -18,8 +19,6 @@ from disaggregate.tables.frames import as_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from disaggregate.choice import KernelScore
 
 # Individuals whose scores are checked: beyond this many, an even choice of them. And values of f held at once.
 _MOST_INDIVIDUALS = 500

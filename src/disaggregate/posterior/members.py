@@ -28,8 +28,7 @@ def given_reports(
     """Go through all members, whole groups at a time, with what their group's report says of them.
 
     In each draw this is Pr(y_i = 1 given f, evidence), with the other members' labels summed out; its average
-    over the draws is ``label_proba_``. The cost grows with the square of a group's size: for groups of
-    thousands :func:`disaggregate.posterior.raking.raked` is the cheap way.
+    over the draws is ``label_proba_``. The cost grows with the square of a group's size.
 
     Parameters
     ----------

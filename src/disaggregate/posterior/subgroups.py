@@ -128,7 +128,7 @@ def subgroup_rates(
     members : GroupedData, optional
         The reported groups that these rows are the members of. Each probability is then that given the own
         group's report too, as ``label_proba_`` is, and labels of ``outcomes=True`` are drawn to agree with
-        the reports. Without the reports of everybody's group use :func:`disaggregate.posterior.raking.raked`.
+        the reports.
     outcomes : bool, default=False
         Whether to estimate the share of positives among these very people.
     design_factor : float, optional

@@ -61,7 +61,7 @@ def write_report(
     min_group_size : int, default=1
         No numbers are told of groups and subgroups of fewer people, nor what would give them away.
     sensitivity : path or dataframe, optional
-        What :func:`disaggregate.sensitivity.subgroup_sensitivity` returned, or the command wrote.
+        What :func:`disaggregate.analysis.sensitivity.subgroup_sensitivity` returned, or the command wrote.
     """
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from disaggregate.privacy import ESTIMATES, withhold
+from disaggregate.analysis.sensitivity import AS_IT_IS, COLUMNS, LARGEST, SHIFTS, side_by_side
 from disaggregate.report.blocks import Block, Code, Heading, Section, Text
 from disaggregate.report.tables import as_table
-from disaggregate.sensitivity import AS_IT_IS, COLUMNS, LARGEST, SHIFTS, side_by_side
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
+from disaggregate.tables.suppression import ESTIMATES, withhold
 from disaggregate.tables.words import plural
 
 _HOW_TO = """\

@@ -12,8 +12,8 @@ from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
-from disaggregate.privacy import hidden
 from disaggregate.tables.encoded_columns import CategoryColumn
+from disaggregate.tables.suppression import hidden
 
 _RARE = ["(rare)"]  # stands for the names of rare levels; an unknown level counts as rare all the same
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+from collections.abc import Callable
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -13,13 +14,13 @@ import numpy as np
 
 from disaggregate.basis.columns import Basis
 from disaggregate.basis.kernels import Kernel
-from disaggregate.choice import KernelScore
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups import evidence as evidence_kinds
 from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
@@ -110,35 +111,37 @@ def _save(path: Any, model: Any, tables: dict[str, Any] | None = None) -> None:
     write_archive(Path(path), document, writer.arrays)
 
 
-def load(path: Any) -> Any:
-    """Read what :meth:`GroupStatsClassifier.save` or :meth:`Analysis.save` wrote; nothing in the file is run.
+def read_saved(path: Any, make_classifier: Callable[..., Any], make_analysis: Callable[..., Any]) -> Any:
+    """Read what :func:`save_model` or :func:`save_analysis` wrote, and check it; nothing in the file is run.
 
     Parameters
     ----------
     path : str or Path
         The file.
+    make_classifier : callable
+        Makes a classifier of its parameters, by keyword; those in its signature are known, and no others.
+    make_analysis : callable
+        Makes an analysis of a classifier and an encoder, and by keyword of the other parts that were saved.
 
     Returns
     -------
-    GroupStatsClassifier or Analysis
+    classifier or analysis
         As it was saved.
     """
     document, arrays = read_archive(Path(path))
     reader = Reader(CLASSES, arrays)
     try:
-        model = _read_model(path, document, reader)
+        model = _read_model(path, document, reader, make_classifier)
         tables = reader.read(document.get("tables"))
     except RecursionError as error:
         raise ArchiveError(f"{path} is damaged: its description has no end.") from error
-    return model if tables is None else _read_analysis(path, model, tables)
+    return model if tables is None else _read_analysis(path, model, tables, make_analysis)
 
 
-def _read_analysis(path: Any, model: Any, tables: Any) -> Any:
-    from disaggregate.analysis import Analysis
-
+def _read_analysis(path: Any, model: Any, tables: Any, make: Callable[..., Any]) -> Any:
     try:
         encoder = Encoder.from_state(tables["encoder"])
-        analysis = Analysis(
+        analysis = make(
             model, encoder, **{name: tables[name] for name in ("roles", "schema", "sampled", "problems")}
         )
         require_sound_tables(analysis)
@@ -150,14 +153,12 @@ def _read_analysis(path: Any, model: Any, tables: Any) -> Any:
     return analysis
 
 
-def _read_model(path: Any, document: dict[str, Any], reader: Reader) -> Any:
-    from disaggregate.estimator import GroupStatsClassifier
-
+def _read_model(path: Any, document: dict[str, Any], reader: Reader, make: Callable[..., Any]) -> Any:
     parameters, fitted = reader.read(document.get("parameters")), document.get("fitted")
-    known = set(inspect.signature(GroupStatsClassifier).parameters)
+    known = set(inspect.signature(make).parameters)
     if not isinstance(parameters, dict) or not isinstance(fitted, dict) or not set(parameters) <= known:
         raise ArchiveError(f"{path} does not describe a classifier of this version.")
-    model = GroupStatsClassifier(**parameters)
+    model = make(**parameters)
     for name in _SAVED:
         if name in fitted:
             setattr(model, name, reader.read(fitted[name]))

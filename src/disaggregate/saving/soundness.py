@@ -12,13 +12,13 @@ from scipy.sparse import csr_array
 
 from disaggregate.basis.columns import Basis
 from disaggregate.basis.kernels import Kernel
-from disaggregate.choice import KernelScore
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context
 from disaggregate.groups.evidence import Evidence
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior

@@ -1,1 +1,1 @@
-"""Stage 1, tables in: dataframes and arrays become plain columns. Only this folder knows dataframes."""
+"""Stage 1, tables in: files, dataframes and arrays become plain columns."""

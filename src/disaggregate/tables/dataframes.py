@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from disaggregate.groups.forms import is_dataframe
 from disaggregate.tables.errors import TableError
-from disaggregate.tables.reports import is_dataframe
 
 
 def pandas_of(frame: Any) -> pd.DataFrame:

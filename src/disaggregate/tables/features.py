@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from disaggregate.tables.reports import is_dataframe
+from disaggregate.groups.forms import is_dataframe
 
 _ENCODE = "encode it first, for instance with scikit-learn's OneHotEncoder, or leave it out."
 

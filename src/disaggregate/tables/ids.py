@@ -7,8 +7,8 @@ from numbers import Real
 
 import pandas as pd
 
+from disaggregate.groups.forms import is_missing
 from disaggregate.tables.kinds import text_of
-from disaggregate.tables.reports import is_missing
 
 Ids = list[Hashable | None]
 

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import column_or_1d
 
 from disaggregate.groups.evidence import Count, Evidence
+from disaggregate.groups.forms import is_missing
 from disaggregate.groups.grouped import GroupedData, group_rows
-from disaggregate.tables.reports import is_missing
 
 _HINT = "For group shares pass groups=, the group id of each row of X."
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from disaggregate.groups.forms import as_list, is_dataframe
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import dates_from_days, days_of
-from disaggregate.tables.reports import as_list, is_dataframe
 
 Rows = slice | NDArray[np.intp]
 

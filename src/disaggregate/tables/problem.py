@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from disaggregate.tables.errors import TableError
 
 Level = Literal["error", "warning", "advice"]
 
@@ -28,6 +31,13 @@ class Problem:
 
     def __str__(self) -> str:
         return f"{self.level}: {self.where}: {self.message}"
+
+
+def require_no_errors(problems: Iterable[Problem]) -> None:
+    """Raise a TableError that tells all errors, if there are any."""
+    errors = [problem for problem in problems if problem.level == "error"]
+    if errors:
+        raise TableError("\n".join(f"{error.where}: {error.message}" for error in errors))
 
 
 def column_of(table: str, name: Any) -> str:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+
+from disaggregate.groups.evidence import Evidence, Fraction, Population, Unknown
+from disaggregate.tables.kinds import numbers_of
+from disaggregate.tables.roles import Roles
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -45,3 +51,13 @@ def require_no_weights(weights: NDArray[np.float64] | None) -> None:
             "sample_weight says how much each member counts in its group's share, but plain labels are groups of "
             "one, in which it changes nothing; leave it out."
         )
+
+
+def weights_in_shares(
+    people: pd.DataFrame, roles: Roles, ids: list[Hashable], evidence: dict[Hashable, Evidence]
+) -> np.ndarray | None:
+    """Find how much each person counts: the survey weight where the group reports a share, else one."""
+    if roles.weight is None:
+        return None
+    speaks_of_a_share = [isinstance(evidence[group], (Fraction, Population, Unknown)) for group in ids]
+    return np.where(speaks_of_a_share, numbers_of(people[roles.weight]), 1.0)

@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 
 from disaggregate.groups.evidence import Evidence
+from disaggregate.groups.forms import index_labels, is_dataframe
 from disaggregate.groups.grouped import GroupedData, group_rows
+from disaggregate.groups.reports import reports_by_group, row_groups, two_columns
 from disaggregate.groups.shares import Confidence, evidence_of
 from disaggregate.groups.target import GroupRecord, is_group_target
-from disaggregate.tables.reports import (
-    index_labels,
-    is_dataframe,
-    reports_by_group,
-    row_groups,
-    two_columns,
-)
 
 
 def speaks_of_groups(y: Any, groups: Any) -> bool:

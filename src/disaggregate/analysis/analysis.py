@@ -1,4 +1,4 @@
-"""Two tables, people and results, and what was learned from them: each step is one call."""
+"""What was learned from people and results: each question is one call."""
 
 from __future__ import annotations
 
@@ -6,31 +6,25 @@ import copy
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from disaggregate import privacy
+from disaggregate.analysis.effects import avg_comparisons
+from disaggregate.analysis.identification import between_group_share
 from disaggregate.estimator import GroupStatsClassifier
-from disaggregate.groups.evidence import Evidence, Fraction, Population, Unknown
 from disaggregate.posterior.blocks import of_rows
-from disaggregate.posterior.effects import avg_comparisons
-from disaggregate.posterior.identification import between_group_share
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import subgroup_rates
-from disaggregate.privacy import withhold
-from disaggregate.settings import GROUPS_ARE_PLACES
-from disaggregate.tables.check import Problem, check_tables
-from disaggregate.tables.encoding import Encoder, make_encoder
+from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
-from disaggregate.tables.evidence_columns import read_evidence
-from disaggregate.tables.files import read_table, schema_of
-from disaggregate.tables.folders import is_folder
-from disaggregate.tables.ids import group_ids, ids_like
-from disaggregate.tables.kinds import numbers_of
+from disaggregate.tables.files import read_table
+from disaggregate.tables.ids import ids_like
 from disaggregate.tables.people import as_names, require_columns
-from disaggregate.tables.roles import Roles, resolve_roles
+from disaggregate.tables.problem import Problem
+from disaggregate.tables.roles import Roles
+from disaggregate.tables.suppression import withhold
 
 
 @dataclass(frozen=True)
@@ -176,7 +170,7 @@ class Analysis:
         features : str, sequence of str, or mapping, optional
             Features of the fit; by default all that hold anything to compare. A mapping says how far a number or
             date is raised, and with what a category is compared, such as ``{"income": 1000, "born": "year",
-            "educ": "primary"}``; see :func:`disaggregate.posterior.effects.avg_comparisons`.
+            "educ": "primary"}``; see :func:`disaggregate.analysis.effects.avg_comparisons`.
         level : float, default=0.9
             Probability of the credible intervals.
 
@@ -220,96 +214,6 @@ class Analysis:
         save_analysis(self, path, anonymise=anonymise, min_group_size=min_group_size)
 
 
-def fit_tables(
-    people: Any,
-    results: Any,
-    *,
-    group: str,
-    sampled: bool = False,
-    confidence: float | str = 1000.0,
-    noise_kind: Literal["laplace", "gaussian"] = "laplace",
-    settings: dict[str, Any] | None = None,
-    how: dict[str, Any] | None = None,
-    landmarks: int | None = None,
-    **roles: Any,
-) -> Analysis:
-    """Learn about people from a table of them and a table of group results.
-
-    Parameters
-    ----------
-    people, results : path or dataframe
-        One row a person; one row a group. CSV or Parquet files, pandas or polars. People may be a folder of
-        Parquet files, larger than memory; see :func:`disaggregate.folder_analysis.fit_folder`.
-    group : str
-        Column of group ids, in both tables.
-    sampled : bool, default=False
-        Whether people are a random sample of the group that the results speak of.
-    confidence : float or str, default=1000.0
-        Confidence in shares: one for all, or the column of results that has it.
-    noise_kind : {"laplace", "gaussian"}, default="laplace"
-        Kind of the privacy noise on counts that have a scale of noise.
-    settings : dict, optional
-        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" and ``emphasis`` 1 by default:
-        groups in tables, such as districts, are seldom thrown together at random.
-    how : dict, optional
-        Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
-    landmarks : int, optional
-        Put kernels on so many averages of similar people, so that the file can be anonymised; see
-        :func:`disaggregate.privacy.landmarks`.
-    **roles
-        Columns by their role: ``share``, or ``positives`` and ``total``, and so on; see
-        :class:`disaggregate.tables.roles.Roles`.
-
-    Returns
-    -------
-    Analysis
-        Fitted.
-    """
-    if is_folder(people):
-        from disaggregate.folder_analysis import fit_folder
-
-        if landmarks is not None:
-            raise TableError(
-                "averages of people need one table; fit a folder with centers in the settings instead."
-            )
-        return fit_folder(
-            people, results, group=group, sampled=sampled, confidence=confidence, noise_kind=noise_kind,
-            settings=settings, how=how, **roles,
-        )  # fmt: skip
-    people, results = read_table(people), read_table(results)
-    if isinstance(confidence, str):
-        roles["confidence"], confidence = confidence, 1000.0  # the number is for rows that leave the column empty
-    known = resolve_roles(people, results, group=group, **roles)
-    problems = check_tables(people, results, known, sampled)
-    errors = [problem for problem in problems if problem.level == "error"]
-    if errors:
-        raise TableError("\n".join(f"{error.where}: {error.message}" for error in errors))
-    encoder = make_encoder(people, known.features)
-    schema = schema_of(people)
-    if known.weight is not None:
-        people = people[numbers_of(people[known.weight]) > 0.0]
-    evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
-    ids, _ = group_ids(people, results, known.group)
-    X = encoder.transform(people)
-    centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
-    given = settings or {}
-    defaults = {} if given.get("weights") == "sparse" else GROUPS_ARE_PLACES
-    classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
-    weights = weights_in_shares(people, known, ids, evidence)
-    classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
-    return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
-
-
 def _not_empty(people: pd.DataFrame) -> list[str]:
     """Columns that hold anything to compare."""
     return [str(name) for name in people if people[name].notna().any()]
-
-
-def weights_in_shares(
-    people: pd.DataFrame, roles: Roles, ids: list[Hashable], evidence: dict[Hashable, Evidence]
-) -> np.ndarray | None:
-    """Find how much each person counts: the survey weight where the group reports a share, else one."""
-    if roles.weight is None:
-        return None
-    speaks_of_a_share = [isinstance(evidence[group], (Fraction, Population, Unknown)) for group in ids]
-    return np.where(speaks_of_a_share, numbers_of(people[roles.weight]), 1.0)

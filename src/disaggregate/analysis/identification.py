@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from rich.console import Console
 from rich.progress import Progress
 
+from disaggregate.groups.forms import is_dataframe
+from disaggregate.groups.reports import row_groups
 from disaggregate.tables.people import column, is_category, levels_of, numbers, require_columns
-from disaggregate.tables.reports import is_dataframe, row_groups
 
 FloatArray = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from skimage.io import imsave
 
-from disaggregate.images.pictures import list_pictures, read_picture
+from disaggregate.pictures import list_pictures, read_picture
 
 
 def test_bytes_become_shares():

@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
-from disaggregate.posterior.effects import predictions
+from disaggregate.analysis.effects import predictions
 from tests.posterior.predictors import probit
 
 

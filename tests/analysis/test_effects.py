@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr
 from scipy.stats import norm
 
+from disaggregate.analysis.effects import avg_comparisons, avg_slopes
 from disaggregate.posterior import blocks
-from disaggregate.posterior.effects import avg_comparisons, avg_slopes
 from tests.posterior.predictors import probit
 
 COLUMNS = ["term", "contrast", "estimate", "std_error", "conf_low", "conf_high"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from disaggregate.posterior.identification import between_group_share, sensitivity
+from disaggregate.analysis.identification import between_group_share, sensitivity
 
 
 def test_share_is_that_of_the_analysis_of_variance_by_hand():

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from disaggregate.groups.forms import as_list
 from disaggregate.posterior.blocks import Predict, average_draws
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.kinds import dates_from_days, days_of
@@ -25,7 +26,6 @@ from disaggregate.tables.people import (
     with_level,
     with_numbers,
 )
-from disaggregate.tables.reports import as_list
 
 _GRID_POINTS = 21
 _GRID_ENDS = (0.05, 0.95)

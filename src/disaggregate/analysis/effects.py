@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from disaggregate.analysis.dependence import predictions
+from disaggregate.analysis.importance import permutation_importance
 from disaggregate.posterior.blocks import Predict, average_draws
-from disaggregate.posterior.dependence import predictions
-from disaggregate.posterior.importance import permutation_importance
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import (

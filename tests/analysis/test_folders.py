@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import fit_tables
+from disaggregate.analysis.folders import predict_folder
 from disaggregate.cli.main import main
-from disaggregate.folder_analysis import predict_folder
 from disaggregate.sampler.blocks import cut
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.folders import PeopleFolder, narrowed
@@ -165,7 +165,7 @@ def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, t
     settings = SETTINGS | {"context": True, "kernel": "linear"}
     analysis = fit_tables(people, results, group="district", share="share", settings=settings)
     moved = people.assign(district=100 + (people["age"] > 45.0)).sort_values("district", ignore_index=True)
-    monkeypatch.setattr("disaggregate.folder_analysis._ROWS_AT_ONCE", 13)
+    monkeypatch.setattr("disaggregate.analysis.folders._ROWS_AT_ONCE", 13)
     if by_path:
         for district, part in moved.groupby("district"):
             write(part.drop(columns="district"), tmp_path / "people" / f"district={district}", 2)
@@ -177,3 +177,19 @@ def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, t
     assert_allclose(found["probability"], analysis.predict(moved)["probability"])
     unaware = analysis.predict(moved.drop(columns="district"))["probability"]
     assert np.abs(found["probability"] - unaware).max() > 0.01
+
+
+def test_a_folder_needs_dense_weights(tables, tmp_path):
+    folder = write(tables[0], tmp_path / "people", 2)
+    with pytest.raises(TableError, match='folder of files needs weights="dense"'):
+        fit_tables(folder, tables[1], group="district", share="share", settings={"weights": "sparse"})
+
+
+def test_a_folder_has_no_earlier_fit_to_add_draws_to(tables, tmp_path):
+    folder = write(tables[0], tmp_path / "people", 2)
+    how = {"group": "district", "share": "share", "settings": SETTINGS}
+    with pytest.raises(TableError, match=r"warm_start.* give a checkpoint and resume=True"):
+        fit_tables(folder, tables[1], **how, how={"warm_start": True})
+    fitted = fit_tables(folder, tables[1], **how, how={"warm_start": False, "checkpoint": tmp_path / "c.dgc"})
+    assert fitted.classifier.posterior_.shape == (2, 15)
+    assert (tmp_path / "c.dgc").exists()

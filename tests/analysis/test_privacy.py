@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
-from disaggregate.privacy import disclosure, hidden, label_proba, landmarks
+from disaggregate.privacy import disclosure, label_proba, landmarks
 from disaggregate.report import write_report
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -74,27 +74,6 @@ def test_label_proba_is_withheld_from_small_and_settled_groups(model):
     assert np.isnan(told[silent]).all()
     assert_array_equal(told[~silent], model.label_proba_[~silent])
     assert np.isnan(label_proba(model, 9)[GROUPS == "some"]).all()
-
-
-@pytest.mark.parametrize(
-    ("sizes", "least", "expected"),
-    [
-        ([3, 9, 20], 1, [False, False, False]),
-        ([3, 9, 20], 5, [True, True, False]),  # one alone would follow from the total
-        ([1, 1, 9, 20], 5, [True, True, True, False]),  # so would two of one
-        ([3, 3, 9, 20], 5, [True, True, False, False]),
-        ([2], 5, [True]),
-        ([], 5, []),
-    ],
-)
-def test_no_hidden_cell_can_be_worked_out(sizes, least, expected):
-    assert hidden(sizes, least).tolist() == expected
-
-
-@pytest.mark.parametrize("least", [0, -1, 2.5, True, "5", None])
-def test_sizes_that_are_none_are_refused(least):
-    with pytest.raises(ValueError, match="min_group_size must be a whole number"):
-        hidden([3], least)
 
 
 def test_group_tables_keep_silent_about_few(model):

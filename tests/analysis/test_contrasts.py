@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from disaggregate.posterior.contrasts import contrast
+from disaggregate.analysis.contrasts import contrast
 from disaggregate.posterior.subgroups import subgroup_draws
 from tests.posterior.predictors import of_table
 

@@ -7,10 +7,16 @@ import pytest
 from numpy.testing import assert_allclose
 
 import disaggregate as dg
+from disaggregate.analysis.sensitivity import (
+    CHANGES,
+    _fitted_again,
+    _trusted_less,
+    changes_of,
+    subgroup_sensitivity,
+)
 from disaggregate.evidence import Count, Fraction, Population
-from disaggregate.sensitivity import CHANGES, _fitted_again, _trusted_less, changes_of, subgroup_sensitivity
 from disaggregate.tables.errors import TableError
-from tests.test_analysis import SETTINGS, make_tables
+from tests.analysis.test_analysis import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ROLES = {"group": "district", "share": "share", "weight": "w", "ignore": ["yes", "all"]}

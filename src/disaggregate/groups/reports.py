@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from disaggregate.groups.forms import as_list, is_dataframe, is_missing
+
 Reports = dict[Hashable, Any]
 
 
@@ -79,34 +81,6 @@ def reports_by_group(reports: Any, ids: Sequence[Hashable], row_labels: Sequence
     return by_group
 
 
-def as_list(column: Any, name: str) -> list:
-    """Take any one-dimensional column as a list of values."""
-    if is_dataframe(column):
-        if len(column.columns) != 1:
-            raise ValueError(f"{name} must be one column, got a dataframe with columns {list(column.columns)}.")
-        column = column[column.columns[0]]
-    if hasattr(column, "to_list"):
-        return column.to_list()
-    if isinstance(column, np.ndarray):
-        if column.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional, got an array of shape {column.shape}.")
-        is_time = column.dtype.kind in "mM"  # whose tolist() turns nanoseconds into whole numbers
-        return list(column) if is_time else column.tolist()
-    if isinstance(column, (str, Mapping)) or not hasattr(column, "__iter__"):
-        raise ValueError(f"{name} must be a list, array or dataframe column, got {type(column).__name__}.")
-    return list(column)
-
-
-def index_labels(rows: Any) -> list | None:
-    """Labels of the rows of a pandas dataframe or Series, None for anything else."""
-    return rows.index.to_list() if isinstance(rows, (pd.DataFrame, pd.Series)) else None
-
-
-def is_dataframe(value: Any) -> bool:
-    """Tell whether ``value`` is a pandas or polars dataframe."""
-    return hasattr(value, "columns") and hasattr(value, "shape") and hasattr(value, "dtypes")
-
-
 def two_columns(frame: Any) -> tuple[list, list]:
     """Read a dataframe of two columns, [group, share]."""
     columns = list(frame.columns)
@@ -115,13 +89,6 @@ def two_columns(frame: Any) -> tuple[list, list]:
             f"y as a dataframe must have two columns, the group and its share, in this order; got {columns}."
         )
     return as_list(frame[columns[0]], "y"), as_list(frame[columns[1]], "y")
-
-
-def is_missing(value: Any) -> bool:
-    """Tell None, NaN and pandas' NA or NaT from values."""
-    if value is None or value is pd.NA or value is pd.NaT:
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
 def _as_ids(values: Iterable, name: str) -> list[Hashable]:

@@ -12,12 +12,13 @@ from rich.console import Console
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from disaggregate.analysis import Analysis, weights_in_shares
+from disaggregate.analysis.analysis import Analysis
 from disaggregate.groups.evidence import Evidence, Fraction, Population
 from disaggregate.settings import scale_prior
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import numbers_of, text_of
 from disaggregate.tables.people import as_names, require_columns
+from disaggregate.tables.sample_weights import weights_in_shares
 
 AS_IT_IS = "as it is"
 # Each change by its short name, and what a reader is told of it.

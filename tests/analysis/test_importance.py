@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose
 
-from disaggregate.posterior.importance import permutation_importance
+from disaggregate.analysis.importance import permutation_importance
 
 
 @pytest.fixture

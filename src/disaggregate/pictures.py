@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from disaggregate.images.library import scikit_image
+_MISSING = "Pictures need scikit-image, which is not installed. Run: pip install 'disaggregate[images]'"
 
 
 def read_picture(image: Any) -> NDArray[np.float64]:
@@ -50,6 +51,14 @@ def list_pictures(images: Any) -> list[Any]:
     if not pictures:
         raise ValueError("images must hold at least one picture, but it is empty.")
     return pictures
+
+
+def scikit_image(part: str) -> Any:
+    """Return a part of scikit-image, such as "segmentation": an extra, imported when a picture is worked on."""
+    try:
+        return import_module(f"skimage.{part}")
+    except ImportError as error:
+        raise ImportError(_MISSING) from error
 
 
 def _from_0_to_1(pixels: NDArray[Any]) -> NDArray[np.float64]:

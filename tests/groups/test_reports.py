@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from disaggregate.groups.evidence import AtLeast, Unknown
-from disaggregate.tables.reports import as_list, reports_by_group, row_groups
+from disaggregate.groups.reports import reports_by_group, row_groups
 
 IDS = ["b", "a", "b", "c"]
 SHARES = {"a": 0.1, "b": 0.2, "c": 0.3}
@@ -219,7 +219,3 @@ def test_series_that_could_be_either_is_refused(labels, ids, row_labels):
     series = pd.Series(np.linspace(0.1, 0.9, len(labels)), index=labels)
     with pytest.raises(ValueError, match=r"could name the rows or the groups.* y.to_dict\(\) .* y.to_numpy\(\)"):
         reports_by_group(series, ids, row_labels)
-
-
-def test_as_list_takes_a_generator():
-    assert as_list((k for k in range(3)), "y") == [0, 1, 2]

@@ -1,0 +1,72 @@
+"""From people and results to an analysis: one function for tables and for folders."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from disaggregate.analysis.analysis import Analysis
+from disaggregate.analysis.folders import fit_folder
+from disaggregate.analysis.tables import fit_in_memory
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.folders import is_folder
+
+
+def fit_tables(
+    people: Any,
+    results: Any,
+    *,
+    group: str,
+    sampled: bool = False,
+    confidence: float | str = 1000.0,
+    noise_kind: Literal["laplace", "gaussian"] = "laplace",
+    settings: dict[str, Any] | None = None,
+    how: dict[str, Any] | None = None,
+    landmarks: int | None = None,
+    **roles: Any,
+) -> Analysis:
+    """Learn about people from a table of them and a table of group results.
+
+    Parameters
+    ----------
+    people, results : path or dataframe
+        One row per person; one row per group. CSV or Parquet files, pandas or polars. People may be a folder of
+        Parquet files, larger than memory; see :func:`disaggregate.analysis.fit_folder`.
+    group : str
+        Column of group ids, in both tables.
+    sampled : bool, default=False
+        Whether people are a random sample of the group that the results speak of.
+    confidence : float or str, default=1000.0
+        Confidence in shares: one for all, or the column of results that has it.
+    noise_kind : {"laplace", "gaussian"}, default="laplace"
+        Kind of the privacy noise on counts that have a scale of noise.
+    settings : dict, optional
+        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" and ``emphasis`` 1 by default:
+        groups in tables, such as districts, are seldom thrown together at random.
+    how : dict, optional
+        Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
+    landmarks : int, optional
+        Put kernels on so many averages of similar people, so that the file can be anonymised; see
+        :func:`disaggregate.privacy.landmarks`.
+    **roles
+        Columns by their role: ``share``, or ``positives`` and ``total``, and so on; see
+        :class:`disaggregate.tables.roles.Roles`.
+
+    Returns
+    -------
+    Analysis
+        Fitted.
+    """
+    given: dict[str, Any] = {
+        "group": group,
+        "sampled": sampled,
+        "confidence": confidence,
+        "noise_kind": noise_kind,
+        "settings": settings,
+        "how": how,
+        **roles,
+    }
+    if not is_folder(people):
+        return fit_in_memory(people, results, landmarks=landmarks, **given)
+    if landmarks is not None:
+        raise TableError("averages of people need one table; fit a folder with centers in the settings instead.")
+    return fit_folder(people, results, **given)

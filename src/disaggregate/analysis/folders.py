@@ -1,0 +1,189 @@
+"""A folder of Parquet files and a table of results: fits and predictions that never read all of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.analysis.analysis import Analysis
+from disaggregate.estimator import GroupStatsClassifier
+from disaggregate.even_choice import even_choice
+from disaggregate.execute import Threads
+from disaggregate.execute.dask import executor_of
+from disaggregate.groups.grouped import GroupedData, group_rows
+from disaggregate.sampler.blocks import cut
+from disaggregate.sampler.blocks.block import Rows
+from disaggregate.sampler.blocks.data import BlockData, block_data
+from disaggregate.sampler.evidence import make_evidence
+from disaggregate.settings import GROUPS_ARE_PLACES
+from disaggregate.tables.check_features import feature_problems
+from disaggregate.tables.encoding import Encoder, make_encoder
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.evidence_columns import read_evidence
+from disaggregate.tables.files import iter_table, read_table, schema_of, write_rows
+from disaggregate.tables.folders import Everybody, FolderRows, PeopleFolder, narrowed, told_by_path
+from disaggregate.tables.ids import group_ids
+from disaggregate.tables.kinds import numbers_of
+from disaggregate.tables.problem import require_no_errors
+from disaggregate.tables.roles import resolve_roles
+from disaggregate.tables.sample_weights import weights_in_shares
+from disaggregate.tables.schema import Schema, apply_schema
+
+# Rows from which encoding, landmarks and widths are learned: an even choice from all files.
+_SAMPLE = 50_000
+_CENTERS = 500
+_ROWS_AT_ONCE = 5_000
+
+
+def fit_folder(
+    people: Any,
+    results: Any,
+    *,
+    group: str,
+    sampled: bool = False,
+    confidence: float | str = 1000.0,
+    noise_kind: Literal["laplace", "gaussian"] = "laplace",
+    settings: dict[str, Any] | None = None,
+    how: dict[str, Any] | None = None,
+    **roles: Any,
+) -> Analysis:
+    """Learn about people in a folder of Parquet files from a table of group results.
+
+    Files are read block by block, here or by the workers of a Dask cluster, which must see the same paths. Only
+    the column of groups, and survey weights, are read as a whole. How features are encoded is learned from an even
+    choice of 50,000 rows. A block is read fastest where its groups lie together: write the folder sorted by group.
+
+    Parameters
+    ----------
+    people : path
+        A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
+        like ``district=7`` is a column.
+    results, group, sampled, confidence, noise_kind, settings, how, **roles
+        As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
+        say otherwise. There is no ``warm_start``. A context takes one more reading of the files.
+
+    Returns
+    -------
+    Analysis
+        Fitted.
+    """
+    _require_dense(settings or {})
+    arguments = _without_warm_start(how or {})
+    folder, results = PeopleFolder.open(people), read_table(results)
+    if isinstance(confidence, str):
+        roles["confidence"], confidence = confidence, 1000.0
+    sample = folder.take(even_choice(len(folder), _SAMPLE), folder.names())
+    known = resolve_roles(sample, results, group=group, **roles)
+    problems = feature_problems(sample, known)
+    require_no_errors(problems)
+    encoder, schema = make_encoder(sample, known.features), schema_of(sample)
+    narrow = pd.DataFrame({name: folder.column(name) for name in (known.group, *known.names("weight"))})
+    kept = np.arange(len(narrow))
+    if known.weight is not None:
+        kept = np.flatnonzero(numbers_of(narrow[known.weight]) > 0.0)
+        narrow = narrow.iloc[kept].reset_index(drop=True)
+    evidence = read_evidence(narrow, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
+    ids, _ = group_ids(narrow, results, known.group)
+    if any(name is None for name in ids):
+        raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
+    data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
+    classifier = GroupStatsClassifier(**{"centers": _CENTERS, **GROUPS_ARE_PLACES, **(settings or {})})
+    classifier._fit_blocks(
+        encoder.transform(sample),
+        Everybody(folder, kept, encoder, schema),
+        folder_blocks(folder, kept, data, encoder, schema),
+        data,
+        **arguments,
+    )
+    return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
+
+
+def _require_dense(settings: dict[str, Any]) -> None:
+    if settings.get("weights") == "sparse":
+        raise TableError(
+            'a folder of files needs weights="dense", which can be drawn block by block; leave weights out of the '
+            "settings, or give the people as one table."
+        )
+
+
+def _without_warm_start(how: dict[str, Any]) -> dict[str, Any]:
+    if how.get("warm_start"):
+        raise TableError(
+            "warm_start=True adds draws to an earlier fit, but every fit of a folder is a new one: to resume a "
+            "fit that was stopped give a checkpoint and resume=True, for more draws a larger n_draws in settings."
+        )
+    return {name: value for name, value in how.items() if name != "warm_start"}
+
+
+def folder_blocks(
+    folder: PeopleFolder, kept: np.ndarray, data: GroupedData, encoder: Encoder, schema: Schema
+) -> BlockData:
+    """Cut the people of a folder into blocks of whole groups, which know their files and rows."""
+    evidence = make_evidence(data)
+    rows: list[Rows] = []
+    for place, (first, last) in enumerate(cut.blocks_of_groups(evidence.offsets)):
+        own = kept[data.order[evidence.offsets[first] : evidence.offsets[last]]]
+        rows.append(
+            FolderRows(place, *narrowed(folder, own), encoder, schema, cut.evidence_of_run(evidence, first, last))
+        )
+    return block_data(rows, [len(part.rows) for part in rows if isinstance(part, FolderRows)], data)
+
+
+def predict_folder(
+    analysis: Analysis,
+    people: Any,
+    output: Any,
+    *,
+    level: float = 0.9,
+    executor: Any = None,
+    n_jobs: int | None = None,
+) -> int:
+    """Add ``probability, conf_low, conf_high`` to the people of a folder; each file becomes one in another folder.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    people : path
+        A folder of Parquet files.
+    output : path
+        Folder to write to, with the names of the files; it is made if it is not there.
+    level : float, default=0.9
+        Probability of the credible intervals.
+    executor : Executor or distributed.Client, optional
+        Who works on the files instead of threads.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    int
+        Number of people.
+    """
+    source, target = Path(people).expanduser().resolve(), Path(output).expanduser().resolve()
+    if target == source or source in target.parents:
+        raise TableError(f"{target} lies in the folder of the people; write to another one.")
+    files = PeopleFolder.open(source).files
+    analysis = analysis.knowing(known for file in files for _, known in _people_of(file, analysis.schema))
+    tasks = [(analysis, file, target / file.relative_to(source), level) for file in files]
+    for _, _, written, _ in tasks:
+        written.parent.mkdir(parents=True, exist_ok=True)
+    where = Threads(n_jobs) if executor is None else executor_of(executor)
+    return sum(where.map(_predict_file, tasks))
+
+
+def _predict_file(task: tuple[Analysis, Path, Path, float]) -> int:
+    analysis, file, target, level = task
+    people = _people_of(file, analysis.schema)
+    return write_rows(target, (stored.join(analysis.predict(known, level)) for stored, known in people))
+
+
+def _people_of(file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
+    told = told_by_path(file)
+    for piece in iter_table(file, _ROWS_AT_ONCE, schema):
+        yield piece, apply_schema(piece.assign(**told), schema) if told else piece

@@ -1,0 +1,146 @@
+"""What results tell about single people, and how to keep them from telling."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from disaggregate.groups.grouped import GroupedData
+from disaggregate.tables.frames import as_table
+from disaggregate.tables.suppression import hidden
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["disclosure", "hidden", "label_proba", "landmarks"]
+
+_SURE = 0.99
+
+
+def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
+    """Tabulate what the reports and the fit reveal about the members of each group.
+
+    Parameters
+    ----------
+    model : GroupStatsClassifier or Analysis
+        Fitted.
+    sure : float, default=0.99
+        Probability of a label, either way, from which on it counts as good as known.
+
+    Returns
+    -------
+    DataFrame
+        A group a row: ``group, n``; ``settled``, how many members' labels follow from the report alone; ``sure``,
+        how many are as good as known to whoever has the model; ``surest``, the highest probability of a label
+        among the members; ``says``, the same in words.
+    """
+    classifier = getattr(model, "classifier", model)
+    data, probability = classifier._data, _of_members(classifier)
+    certainty = np.maximum(probability, 1.0 - probability)[data.order]
+    starts = data.offsets[:-1]
+    settled = np.where(_is_settled(data), data.sizes, 0)
+    n_sure = np.add.reduceat((certainty >= sure).astype(int), starts)
+    return as_table(
+        {
+            "group": data.names,
+            "n": data.sizes,
+            "settled": settled,
+            "sure": n_sure,
+            "surest": np.maximum.reduceat(certainty, starts),
+            "says": [_words(*row) for row in zip(data.sizes, settled, n_sure, strict=True)],
+        }
+    )
+
+
+def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
+    """Return ``label_proba_`` without what it must not tell: NaN for members of groups that are too small.
+
+    Members of a group whose report settles everybody's label, such as a share of 0 or 1, are withheld too,
+    however large it is.
+
+    Parameters
+    ----------
+    model : GroupStatsClassifier or Analysis
+        Fitted.
+    min_group_size : int
+        Smallest group whose members may be told apart.
+    """
+    classifier = getattr(model, "classifier", model)
+    data = classifier._data
+    withheld = hidden(data.sizes, min_group_size) | _is_settled(data)
+    by_row = data.in_caller_order(np.repeat(withheld, data.sizes))
+    return np.where(by_row, np.nan, _of_members(classifier))
+
+
+def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[np.float64]:
+    """Find centres for kernels that are nobody: averages of ``min_group_size`` or more similar individuals.
+
+    Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
+    landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Individuals.
+    n_centers : int
+        How many landmarks; fewer come where there are too few individuals for so many.
+    min_group_size : int, default=5
+        Fewest individuals in an average.
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.ndim != 2 or not np.isfinite(rows).all():
+        raise ValueError(f"X must be a matrix of finite numbers, a row an individual; got shape {rows.shape}.")
+    if isinstance(n_centers, bool) or not isinstance(n_centers, Integral) or n_centers < 1:
+        raise ValueError(f"n_centers must be a whole number of 1 or more, got {n_centers!r}.")
+    hidden([], min_group_size)  # checks the number
+    if len(rows) < min_group_size:
+        raise ValueError(f"{len(rows)} individuals are too few for averages of {min_group_size}; give more.")
+    size = max(int(min_group_size), -(-len(rows) // int(n_centers)))
+    spread = rows.std(axis=0)
+    scaled = (rows - rows.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    return np.array([rows[members].mean(axis=0) for members in _clusters(scaled, size)])
+
+
+def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
+    """Take whoever is farthest from the middle with the nearest to them, again and again; the rest come last."""
+    left = np.arange(len(rows))
+    clusters = []
+    while len(left) >= 2 * size:
+        farthest = np.argmax(np.square(rows[left] - rows[left].mean(axis=0)).sum(axis=1))
+        distance = np.square(rows[left] - rows[left[farthest]]).sum(axis=1)
+        taken = np.argsort(distance, kind="stable")[:size]
+        clusters.append(left[taken])
+        left = np.delete(left, taken)
+    return [*clusters, left]
+
+
+def _of_members(classifier: Any) -> NDArray[np.float64]:
+    known = getattr(classifier, "label_proba_", None)
+    if known is None:
+        raise ValueError("this model knows no members: it is not fitted, or it was saved with anonymise=True.")
+    return known
+
+
+def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
+    """Tell which reports leave one count only, none or all."""
+    settled = []
+    for start, stop in pairwise(data.starts):
+        possible = np.flatnonzero(np.isfinite(data.log_likelihood[start:stop]))
+        settled.append(len(possible) == 1 and possible[0] in (0, stop - start - 1))
+    return np.array(settled, dtype=bool)
+
+
+def _words(n: int, settled: int, n_sure: int) -> str:
+    if settled and n == 1:
+        return "a group of one: its report is that person's own label"
+    if settled:
+        return "the report settles the label of every member"
+    if n == 1:
+        return "a group of one: its report speaks of that person alone"
+    if n_sure:
+        return f"{n_sure} of {n} members are as good as known"
+    return "no member's label is as good as known"

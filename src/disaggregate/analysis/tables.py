@@ -1,0 +1,55 @@
+"""A table of people and a table of results: a fit that holds both in memory."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from disaggregate.analysis import privacy
+from disaggregate.analysis.analysis import Analysis
+from disaggregate.estimator import GroupStatsClassifier
+from disaggregate.settings import GROUPS_ARE_PLACES
+from disaggregate.tables.check import check_tables
+from disaggregate.tables.encoding import make_encoder
+from disaggregate.tables.evidence_columns import read_evidence
+from disaggregate.tables.files import read_table, schema_of
+from disaggregate.tables.ids import group_ids
+from disaggregate.tables.kinds import numbers_of
+from disaggregate.tables.problem import require_no_errors
+from disaggregate.tables.roles import resolve_roles
+from disaggregate.tables.sample_weights import weights_in_shares
+
+
+def fit_in_memory(
+    people: Any,
+    results: Any,
+    *,
+    group: str,
+    sampled: bool,
+    confidence: float | str,
+    noise_kind: Literal["laplace", "gaussian"],
+    settings: dict[str, Any] | None,
+    how: dict[str, Any] | None,
+    landmarks: int | None,
+    **roles: Any,
+) -> Analysis:
+    """Learn about people from a table of them; arguments as for :func:`disaggregate.fit_tables`."""
+    people, results = read_table(people), read_table(results)
+    if isinstance(confidence, str):
+        roles["confidence"], confidence = confidence, 1000.0  # the number is for rows that leave the column empty
+    known = resolve_roles(people, results, group=group, **roles)
+    problems = check_tables(people, results, known, sampled)
+    require_no_errors(problems)
+    encoder = make_encoder(people, known.features)
+    schema = schema_of(people)
+    if known.weight is not None:
+        people = people[numbers_of(people[known.weight]) > 0.0]
+    evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
+    ids, _ = group_ids(people, results, known.group)
+    X = encoder.transform(people)
+    centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
+    given = settings or {}
+    defaults = {} if given.get("weights") == "sparse" else GROUPS_ARE_PLACES
+    classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
+    weights = weights_in_shares(people, known, ids, evidence)
+    classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
+    return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
