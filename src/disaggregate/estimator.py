@@ -15,29 +15,30 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
-from disaggregate.choice import Comparison
-from disaggregate.execute import Executor, hold, one_blas_thread
-from disaggregate.fitting import BlockSampling, DenseSampling, Plan, Sampling, SparseSampling
-from disaggregate.fitting.journey import Journey
+from disaggregate.execute import Executor, Threads, hold, one_blas_thread
+from disaggregate.fitting import FitPlan, FitSession, ScalePriors
+from disaggregate.fitting.partition_context import context_of_partitions
 from disaggregate.groups import GroupedData
-from disaggregate.groups.context import Context, context_of
+from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.reports import known_groups
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
+from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
-from disaggregate.sampler.blocks.company import context_of_blocks, in_company
-from disaggregate.sampler.blocks.data import BlockData, is_for_blocks
 from disaggregate.sampler.chain import Moves, Schedule
+from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
-from disaggregate.settings import check_settings, scale_prior
+from disaggregate.saving.checkpoint import CheckpointFiles
+from disaggregate.settings import check_settings, scale_prior, scale_priors
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
+from disaggregate.tables.row_counts import read_row_counts
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
 from disaggregate.tables.suppression import SHARES, withhold
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
@@ -79,8 +80,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     context : bool or "auto", default=False
         Whether people of the same features may differ by the average features of their group: a district's
         make-up, say, may matter to the vote of each of its people. Reports can hardly tell that from an effect of
-        their own features, so intervals become wider. "auto" averages over both by their probability given the
-        reports. For dense weights.
+        their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports do
+        not need it. "auto" is True where ``y`` speaks of groups. For dense weights.
+    group_effects : bool or "auto", default="auto"
+        Whether each group has an intercept of its own, for what makes places differ beyond their people's features.
+        For groups that were not in the fit it is integrated over. It has a scale of its own, too. "auto" is True
+        where rows are a sample (:class:`disaggregate.evidence.Population`) or cells (``counts``). For dense weights.
     weights : "dense" or "sparse", default="dense"
         Prior of the weights: a Gaussian process with this kernel, or spike and slab over the kernels, as in the
         paper.
@@ -123,6 +128,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Probability that each training individual is positive, given its own group's evidence too.
     context_ : Context or None
         Average features of the groups, where they may matter.
+    group_effects_ : GroupEffects or None
+        The groups that have an intercept of their own, in the order of ``posterior_``.
     stopped_early_ : str
         What is missing, in words, when the fit was interrupted; else empty.
     diagnostics_ : Diagnostics
@@ -156,6 +163,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         centers: Any = "all",
         intercept: bool = True,
         context: bool | Literal["auto"] = False,
+        group_effects: bool | Literal["auto"] = "auto",
         weights: Literal["dense", "sparse"] = "dense",
         a: float = 1.0,
         b: float = 1.0,
@@ -182,6 +190,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         self.centers = centers
         self.intercept = intercept
         self.context = context
+        self.group_effects = group_effects
         self.weights = weights
         self.a = a
         self.b = b
@@ -206,6 +215,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         y: Any,
         groups: Any = None,
         sample_weight: Any = None,
+        counts: Any = None,
         *,
         warm_start: bool = False,
         checkpoint: str | Path | None = None,
@@ -225,7 +235,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Group id of each row; any hashable values.
         sample_weight : array-like of shape (n_rows,), optional
             Survey weights: a group's share is then the weighted share of its members. They are rounded to whole
-            units, equal ones to one unit each; ``diagnostics_`` says by how much that can move a share.
+            units, equal ones to one unit each; ``diagnostics_`` says by how much that can move a share. In a group
+            that reports a :class:`disaggregate.evidence.Population` they say how much each stands for in it.
+        counts : array-like of shape (n_rows,), optional
+            How many people each row stands for: rows are then cells of a table, of several people with the same
+            features, and a group's report speaks of all of them.
         warm_start : bool, default=False
             Whether to go on from the last fit of this object, on the same data and settings, and add
             ``n_draws`` draws to its own. An object that was not fitted yet is fitted as usual.
@@ -246,26 +260,30 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_settings(self.get_params(deep=False))
         features = read_features(self, X, fitting=True)
         weights = read_sample_weight(sample_weight, len(features))
-        classes, data = self._read_target(X, y, groups, len(features), weights)
-        context = self._find_context(features, data, speaks_of_groups(y, groups))
-        rows = features if context is None else context.beside(features, data.ids)
-        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume, draws_to)
-        with one_blas_thread():
-            sampling = self._set_up(journey, features, rows, data, warm_start)
-            journey.run(sampling, self._plan())
-        return self._take(classes, journey, sampling, rows, data, context)
+        people = read_row_counts(counts, len(features))
+        classes, data = self._read_target(X, y, groups, len(features), weights, people)
+        has_groups = speaks_of_groups(y, groups)
+        self._require_known_laws(data)
+        context = self._find_context(features, data, has_groups)
+        partitions = None
+        if self.weights == "dense" and is_for_partitions(len(features), data):
+            partitions = partition_rows(features[data.order], data)
+        training = _training_rows(features, data, context)
+        return self._run(
+            classes, features, training, data, context, partitions, warm_start, checkpoint, resume, draws_to
+        )
 
-    def _fit_blocks(
+    def _fit_partitions(
         self,
         sample: np.ndarray,
         everybody: Any,
-        blocks: BlockData,
+        partitions: PartitionedRows,
         data: GroupedData,
         checkpoint: str | Path | None = None,
         resume: bool = False,
         draws_to: str | Path | None = None,
     ) -> GroupStatsClassifier:
-        """Learn from blocks whose rows are read when they are needed.
+        """Learn from partitions whose rows are read when they are needed.
 
         Parameters
         ----------
@@ -273,8 +291,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             An even choice of the individuals, for centres and widths.
         everybody : sequence
             The individuals in the caller's order; ``everybody[rows]`` are the features of some.
-        blocks : BlockData
-            The blocks.
+        partitions : PartitionedRows
+            The partitions.
         data : GroupedData
             Groups and evidence.
         checkpoint, resume, draws_to
@@ -282,50 +300,68 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """
         check_settings(self.get_params(deep=False))
         if self.weights != "dense" or isinstance(self.centers, str):
-            raise ValueError('data in blocks need weights="dense" and a number of landmarks, such as centers=500.')
-        features = read_features(self, sample, fitting=True)
-        journey = Journey(self.get_params(deep=False), features, data, checkpoint, resume, draws_to)
-        context = None
-        with one_blas_thread():
-            streams = Streams(journey.seed_or(self.random_state))
-            if self.context:
-                context = context_of_blocks(hold(blocks.rows, self.executor, self.n_jobs), data)
-                blocks, everybody = in_company(context, blocks, everybody, data)
-            bases, odds = self._candidates(features, streams, has_context=context is not None)
-            comparison = Comparison(
-                features, data, self._prior(), odds, streams, self.n_jobs, bool(self.progress), blocks
+            raise ValueError(
+                'data in partitions need weights="dense" and a number of landmarks, such as centers=500.'
             )
-            sampling = journey.begun(BlockSampling, bases, comparison, self._plan())
-            journey.run(sampling, self._plan())
-        return self._take(np.array([0, 1]), journey, sampling, everybody, data, context)
+        if any(population is not None for population in data.populations):
+            raise ValueError(
+                "people who are a sample of their group must be in one table, as the composition of groups is "
+                "pooled over all of them; a random part of each group's people is enough."
+            )
+        features = read_features(self, sample, fitting=True)
+        context = None
+        if self.context:
+            with one_blas_thread(), Threads(self.n_jobs) as threads:
+                context = context_of_partitions(hold(partitions.rows, self.executor, threads), data)
+        training = _training_rows(everybody, data, context)
+        return self._run(
+            np.array([0, 1]), features, training, data, context, partitions, False, checkpoint, resume, draws_to
+        )
 
-    def _take(
+    def _run(
         self,
         classes: np.ndarray,
-        journey: Journey,
-        sampling: Sampling,
-        rows: Any,
+        features: np.ndarray,
+        training: Individuals,
         data: GroupedData,
         context: Context | None,
+        partitions: PartitionedRows | None,
+        warm_start: bool,
+        checkpoint: str | Path | None,
+        resume: bool,
+        draws_to: str | Path | None,
     ) -> GroupStatsClassifier:
-        """Take over what was drawn, and judge it."""
-        fitted = sampling.fitted(journey.place)
-        self.classes_, self._journey, self._sampling = classes, journey, sampling
+        """Start or resume the chains, run them, and store and judge what they drew."""
+        session = FitSession(
+            CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
+        )
+        with one_blas_thread(), Threads(self.n_jobs) as threads:
+            if warm_start and self.__sklearn_is_fitted__():
+                last = getattr(self, "_session", None)
+                session.warm_start(last, self.n_draws)
+                plan = session.plan
+            else:
+                streams = Streams(session.seed_or(self.random_state))
+                plan = self._plan(features, data, context, partitions, streams, threads)
+                session.start_or_resume(plan)
+            fitted = session.run()
+        self.classes_, self._session = classes, session
         self.context_ = context
+        self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
         self.posterior_ = fitted.posterior
         self.label_proba_ = fitted.label_sums.mean(axis=0) / self.posterior_.shape[1]
         self._fitted, self._data = fitted, data
         self.diagnostics_ = diagnose(
             self.posterior_,
-            rows,
+            training,
             fitted.ladder,
             fitted.kernels,
             data.rounding_error,
             fitted.stopped_early,
-            check_reports(self.posterior_, rows, data),
+            check_reports(self.posterior_, training, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
         return self
 
     @property
@@ -467,8 +503,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if not speaks_of_groups(y, groups):
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
-        _, data = self._read_target(X, y, groups, len(features), weights)
-        rows = features if self.context_ is None else self.context_.beside(features, data.ids)
+        _, data = self._read_target(X, y, groups, len(features), weights, None)
+        rows = self._individuals(features, data.ids)
         return float(np.mean(group_log_scores(self.posterior_, rows, data)))
 
     def save(self, path: str | Path, *, anonymise: bool = False, min_group_size: int = 5) -> None:
@@ -509,80 +545,121 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         # Pools of threads or processes cannot be copied, and belong to the machine, not to the model.
         state = {**super().__getstate__(), "executor": None}
-        return {name: value for name, value in state.items() if name not in ("_journey", "_sampling")}
+        return {name: value for name, value in state.items() if name != "_session"}
 
-    def _fitted_and_rows(self, X: Any, groups: Any) -> tuple[Posterior, np.ndarray]:
-        """Return the posterior, and features with the context of each row, if the fit knows any."""
+    def _fitted_and_rows(self, X: Any, groups: Any) -> tuple[Posterior, Individuals]:
+        """Return the posterior, and features with the context and the place of each row, if the fit knows any."""
         check_is_fitted(self)
         features = read_features(self, X, fitting=False)
-        if self.context_ is None:
-            return self.posterior_, features
-        return self.posterior_, self.context_.beside(features, known_groups(groups, len(features)))
+        if self.context_ is None and self.group_effects_ is None:
+            return self.posterior_, Individuals(features)
+        return self.posterior_, self._individuals(features, known_groups(groups, len(features)))
+
+    def _individuals(self, features: np.ndarray, ids: Any) -> Individuals:
+        context = None if self.context_ is None else self.context_.of_rows(features, ids)
+        place = None
+        if self.group_effects_ is not None and ids is not None:
+            place = indices_of(ids, self.group_effects_.names)
+        return Individuals(features, context, place)
 
     def _find_context(self, features: np.ndarray, data: GroupedData, has_groups: bool) -> Context | None:
         if not self.context or (self.context == "auto" and not has_groups):
             return None
         if not has_groups:
-            raise ValueError("context=True needs groups: labels of individuals tell of no company that they keep.")
+            raise ValueError("context=True needs groups: plain labels define none.")
         return context_of(features, data)
 
+    def _require_known_laws(self, data: GroupedData) -> None:
+        """Refuse what sparse weights have no sampler for."""
+        if self.weights == "dense":
+            return
+        if data.counts is not None and (data.counts > 1).any():
+            raise ValueError(
+                'counts need weights="dense"; weights="sparse" is the model of 2005, of single people.'
+            )
+        if any(population is not None for population in data.populations):
+            raise ValueError(
+                'Population needs weights="dense"; weights="sparse" is the model of 2005, whose reports speak of '
+                "the rows themselves."
+            )
+
+    def _has_places(self, data: GroupedData) -> bool:
+        if self.group_effects != "auto":
+            return bool(self.group_effects)
+        return self.weights == "dense" and _are_places(data)
+
     def _read_target(
-        self, X: Any, y: Any, groups: Any, n_rows: int, weights: np.ndarray | None
+        self,
+        X: Any,
+        y: Any,
+        groups: Any,
+        n_rows: int,
+        weights: np.ndarray | None,
+        counts: np.ndarray | None,
     ) -> tuple[np.ndarray, GroupedData]:
         if speaks_of_groups(y, groups):
-            return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights)
+            return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights, counts)
         require_no_weights(weights)
+        if counts is not None:
+            raise ValueError("counts need groups: a label belongs to one person.")
         return read_labels(y, n_rows)
 
-    def _set_up(
-        self, journey: Journey, features: np.ndarray, rows: np.ndarray, data: GroupedData, warm_start: bool
-    ) -> Sampling:
-        """Set the chains up: as they were after the last fit, as they are on file, or anew."""
-        if warm_start and self.__sklearn_is_fitted__():
-            sampling = journey.continued(getattr(self, "_journey", None), getattr(self, "_sampling", None))
-            sampling.lengthen(self.n_draws)
-            return sampling
-        streams = Streams(journey.seed_or(self.random_state))
-        bases, odds = self._candidates(features, streams, has_context=rows is not features)
-        comparison = self._comparison(rows, data, odds, streams)
-        kind: type[BlockSampling] | type[DenseSampling] | type[SparseSampling] = SparseSampling
-        if self.weights == "dense":
-            kind = BlockSampling if is_for_blocks(len(features)) else DenseSampling
-        return journey.begun(kind, bases, comparison, self._plan())
-
-    def _prior(self) -> Prior:
-        mu, nu = scale_prior(self.weights, self.mu, self.nu)
-        return Prior(float(self.a), float(self.b), mu, nu)
-
-    def _candidates(
-        self, features: np.ndarray, streams: Streams, has_context: bool
-    ) -> tuple[list[Basis], np.ndarray]:
+    def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
         centers = choose_centers(features, self.centers, streams.for_centers())
         emphasis = self.emphasis if self.weights == "dense" else 1.0
         candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, emphasis, features)
-        contexts = [False] if not has_context else [False, True] if self.context == "auto" else [True]
         bases = [
-            Basis(candidate.kernel, centers, bool(self.intercept), context, candidate.emphasis)
-            for context in contexts
+            Basis(candidate.kernel, centers, bool(self.intercept), False, candidate.emphasis)
             for candidate in candidates
         ]
-        return bases, np.array([candidate.odds for candidate in candidates] * len(contexts))
+        return bases, np.array([candidate.odds for candidate in candidates])
 
-    def _comparison(self, rows: np.ndarray, data: GroupedData, odds: np.ndarray, streams: Streams) -> Comparison:
-        # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
-        prior = self._prior() if self.weights == "dense" else Prior(1.0, 1.0, *scale_prior("dense", None, None))
-        return Comparison(rows[data.order], data, prior, odds, streams, self.n_jobs, bool(self.progress))
-
-    def _plan(self) -> Plan:
+    def _plan(
+        self,
+        features: np.ndarray,
+        data: GroupedData,
+        context: Context | None,
+        partitions: PartitionedRows | None,
+        streams: Streams,
+        threads: Threads,
+    ) -> FitPlan:
+        """Put together all that a fit needs."""
         moves: Moves = "dense" if self.weights == "dense" else "sparse"
         moves = "published" if self.latent == "metropolis" else moves
-        return Plan(
-            prior=self._prior(),
+        bases, odds = self._candidates(features, streams)
+        # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
+        settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
+        of_places = self.weights == "dense" and _are_places(data)
+        return FitPlan(
+            X=features if partitions is not None else features[data.order],
+            data=data,
+            partitions=partitions,
+            bases=bases,
+            odds=odds,
+            context=None if context is None else context.relative_means,
+            context_norm=1.0 if context is None else context.norm,
+            has_places=self._has_places(data),
+            separate_constant=of_places,
+            scale_priors=ScalePriors(**scale_priors(settings, of_places)),
+            prior=Prior(float(self.a), float(self.b), *scale_prior(self.weights, self.mu, self.nu)),
             schedule=Schedule(self.n_burn, self.n_draws, self.thin, moves),
             n_chains=self.n_chains,
             n_replicas=self.n_replicas,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
+            streams=streams,
+            threads=threads,
             executor=self.executor,
+            progress=bool(self.progress),
             storage=self.storage,
         )
+
+
+def _are_places(data: GroupedData) -> bool:
+    """Tell whether rows are samples or cells of places."""
+    return data.counts is not None or any(population is not None for population in data.populations)
+
+
+def _training_rows(features: Any, data: GroupedData, context: Context | None) -> Individuals:
+    """Return the rows of the fit, in the caller's order, as the posterior sees them."""
+    group = data.in_caller_order(np.repeat(np.arange(len(data.names)), data.sizes))
+    of_rows = None if context is None else ContextByGroup(context.relative_means, group)
+    return Individuals(features, of_rows, group)

@@ -8,6 +8,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from disaggregate.model.priors import ScalePrior, half_normal, inverse_gamma
+
 # Sparse: delta2 near 100, spread over all rows by the prior (5). Dense: delta2 is the variance of f, about e^2.
 _SCALE_PRIOR = {"sparse": (10.0, 1000.0), "dense": (3.0, 15.0)}
 
@@ -20,7 +22,7 @@ GROUPS_ARE_PLACES = {"context": "auto", "emphasis": 1.0}
 GROUPS_ARE_PICTURES: dict[str, Any] = {"emphasis": 1.0}
 
 # Groups of which the analyst knows that they were.
-GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto"}
+GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto", "group_effects": False}
 
 # Nobody waits for so many draws, chains or threads.
 _TOO_MANY = 2**31
@@ -54,6 +56,29 @@ def published_settings() -> dict[str, Any]:
     }
 
 
+# Standard deviations of the half-normal priors of what context and place do to groups, and of what individual
+# features do where groups are samples or cells; on the probit scale.
+_CONTEXT, _PLACE, _INDIVIDUAL = 0.5, 0.5, 0.5
+
+
+def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, ScalePrior]:
+    """Return the priors of the scales of the score components "individual", "context" and "place".
+
+    Parameters
+    ----------
+    settings : mapping
+        Constructor arguments of the classifier.
+    of_places : bool
+        Whether rows are samples or cells of places: what individuals differ by is then smaller than in groups
+        that were thrown together at random, and the base rate is a component of its own.
+    """
+    is_given = settings["mu"] is not None or settings["nu"] is not None
+    individual = inverse_gamma(*scale_prior("dense", settings["mu"], settings["nu"]))
+    if of_places and not is_given:
+        individual = half_normal(_INDIVIDUAL)
+    return {"individual": individual, "context": half_normal(_CONTEXT), "place": half_normal(_PLACE)}
+
+
 def scale_prior(weights: str, mu: float | None, nu: float | None) -> tuple[float, float]:
     """Fill in the default prior of delta2, whose meaning differs between sparse and dense weights."""
     default_mu, default_nu = _SCALE_PRIOR[weights]
@@ -81,6 +106,9 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     context = settings["context"]
     sound = isinstance(context, (bool, np.bool_)) or _is_one_of(context, "auto")
     _require(sound, "context", 'True, False or "auto"', context)
+    effects = settings["group_effects"]
+    sound = isinstance(effects, (bool, np.bool_)) or _is_one_of(effects, "auto")
+    _require(sound, "group_effects", 'True, False or "auto"', effects)
     emphasis = settings["emphasis"]
     sound = _is_positive(emphasis) or _is_one_of(emphasis, "auto")
     _require(sound, "emphasis", 'a positive, finite number, or "auto"', emphasis)
@@ -93,6 +121,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     _require(sound, "n_replicas", "None, for as many as swap well, or a whole number of 1 or more", n_replicas)
     if weights == "sparse":
         _require(not context, "context", 'False with weights="sparse", which choose among kernels alone', context)
+        only = 'False or "auto" with weights="sparse", which choose among kernels alone'
+        _require(effects in (False, "auto"), "group_effects", only, effects)
     if weights == "dense":
         _require(latent == "exact", "latent", '"exact" with weights="dense", which have no other step', latent)
     if latent == "metropolis":

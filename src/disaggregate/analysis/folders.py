@@ -15,10 +15,9 @@ from disaggregate.even_choice import even_choice
 from disaggregate.execute import Threads
 from disaggregate.execute.dask import executor_of
 from disaggregate.groups.grouped import GroupedData, group_rows
-from disaggregate.sampler.blocks import cut
-from disaggregate.sampler.blocks.block import Rows
-from disaggregate.sampler.blocks.data import BlockData, block_data
-from disaggregate.sampler.evidence import make_evidence
+from disaggregate.model.reports import make_reports, run_of_groups
+from disaggregate.sampler.dense.partition import PartitionRows, partition_groups
+from disaggregate.sampler.dense.partitioned import PartitionedRows, with_sizes
 from disaggregate.settings import GROUPS_ARE_PLACES
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.encoding import Encoder, make_encoder
@@ -92,10 +91,10 @@ def fit_folder(
         raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
     data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
     classifier = GroupStatsClassifier(**{"centers": _CENTERS, **GROUPS_ARE_PLACES, **(settings or {})})
-    classifier._fit_blocks(
+    classifier._fit_partitions(
         encoder.transform(sample),
         Everybody(folder, kept, encoder, schema),
-        folder_blocks(folder, kept, data, encoder, schema),
+        folder_partitions(folder, kept, data, encoder, schema),
         data,
         **arguments,
     )
@@ -119,18 +118,17 @@ def _without_warm_start(how: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in how.items() if name != "warm_start"}
 
 
-def folder_blocks(
+def folder_partitions(
     folder: PeopleFolder, kept: np.ndarray, data: GroupedData, encoder: Encoder, schema: Schema
-) -> BlockData:
-    """Cut the people of a folder into blocks of whole groups, which know their files and rows."""
-    evidence = make_evidence(data)
-    rows: list[Rows] = []
-    for place, (first, last) in enumerate(cut.blocks_of_groups(evidence.offsets)):
-        own = kept[data.order[evidence.offsets[first] : evidence.offsets[last]]]
-        rows.append(
-            FolderRows(place, *narrowed(folder, own), encoder, schema, cut.evidence_of_run(evidence, first, last))
-        )
-    return block_data(rows, [len(part.rows) for part in rows if isinstance(part, FolderRows)], data)
+) -> PartitionedRows:
+    """Cut the people of a folder into partitions of whole groups, which know their files and rows."""
+    reports, runs = make_reports(data), partition_groups(data.offsets)
+    rows: list[PartitionRows] = []
+    for index, (first, last) in enumerate(runs):
+        own = kept[data.order[data.offsets[first] : data.offsets[last]]]
+        told = run_of_groups(reports, first, last)
+        rows.append(FolderRows(index, *narrowed(folder, own), encoder, schema, told))
+    return with_sizes(rows, runs, data)
 
 
 def predict_folder(

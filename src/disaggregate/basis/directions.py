@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,24 +26,27 @@ class Directions:
     Attributes
     ----------
     columns : ndarray of shape (n_directions, n_rows)
-        Orthonormal columns at the training rows.
-    spread : ndarray of shape (n_directions,)
-        Prior variance of each column's weight in units of delta2.
+        Columns at the training rows; those of the kernels are orthonormal.
+    spread : ndarray of shape (n_directions - n_fixed,)
+        Prior variance of the kernels' columns' weights in units of delta2.
     to_kernels : ndarray of shape (n_directions, n_columns of the basis)
         Turns weights of the directions into weights of the basis, the kernels last.
+    n_fixed : int
+        1 where the first column is a constant outside the scale of the others, else 0.
     """
 
     columns: np.ndarray
     spread: np.ndarray
     to_kernels: np.ndarray
+    n_fixed: int = 0
 
 
-def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
+def principal_directions(basis: Basis, psi: np.ndarray, separate_constant: bool = False) -> Directions:
     """Principal directions of the Gaussian process with covariance delta2 (K / mean diagonal + intercept).
 
     The kernel is scaled to a mean variance of one at the centres, and an intercept has variance one, so that
-    delta2 is the prior variance of f in units of the probit noise. The weights of a context have variance one
-    too. With fewer centres than rows the process is the one that the centres span (Nystroem).
+    delta2 is the prior variance of f in units of the probit noise. With fewer centres than rows the process is the
+    one that the centres span (Nystroem).
 
     Parameters
     ----------
@@ -51,29 +54,45 @@ def principal_directions(basis: Basis, psi: np.ndarray) -> Directions:
         Kernels and centres.
     psi : ndarray of shape (n_columns, n_rows)
         Their columns at the training rows, unscaled.
+    separate_constant : bool, default=False
+        Whether the intercept is a column of its own, outside the process and its scale; the kernels are then
+        centred.
     """
-    half = independent_features(basis)
+    half = independent_features(basis, separate_constant)
     features = half.T @ psi
     spread, rotation, to_kernels = leading_directions(half, features @ features.T)
-    return Directions(np.ascontiguousarray(rotation.T @ features), spread, to_kernels)
+    columns = rotation.T @ features
+    n_fixed = int(basis.intercept and separate_constant)
+    if n_fixed:
+        columns = np.vstack([np.ones(psi.shape[1]), columns])
+    return Directions(np.ascontiguousarray(columns), spread, with_constant(to_kernels, n_fixed), n_fixed)
 
 
-def independent_features(basis: Basis) -> np.ndarray:
+def with_constant(to_kernels: np.ndarray, n_fixed: int) -> np.ndarray:
+    """Put the weight of a separate constant before those of the directions, if there is one."""
+    if not n_fixed:
+        return np.ascontiguousarray(to_kernels)
+    return np.vstack([np.eye(1, to_kernels.shape[1]), to_kernels])
+
+
+def independent_features(basis: Basis, separate_constant: bool = False) -> np.ndarray:
     """Find what turns columns into features of unit prior variance, shape (n_columns, n_features).
 
-    Columns that are no kernels are features as they are, and come first; the kernels are turned into principal
+    An intercept is a feature as it is, and comes first, unless it is separate; the kernels are turned into principal
     directions of the kernel between centres.
 
     Parameters
     ----------
     basis : Basis
         Kernels and centres.
+    separate_constant : bool, default=False
+        As for :func:`principal_directions`.
     """
-    between = replace(basis, context=False).columns(basis.centers)[int(basis.intercept) :]
+    between = basis.columns(basis.centers)[int(basis.intercept) :]
     between = 0.5 * (between + between.T)
     constant = np.zeros(len(between))
-    if basis.intercept and basis.emphasis != 1.0:
-        # What all kernels have in common would be emphasised above all; it is left to the intercept.
+    if basis.intercept and (separate_constant or basis.emphasis != 1.0):
+        # What all kernels have in common is left to the intercept; it would be emphasised above all.
         constant = between.mean(axis=0)
     kernels = _features_of_kernels(between, constant, basis.emphasis)
     n_fixed = basis.n_fixed
@@ -82,7 +101,7 @@ def independent_features(basis: Basis) -> np.ndarray:
     half[n_fixed:, n_fixed:] = kernels
     if basis.intercept:
         half[0, n_fixed:] = -constant @ kernels
-    return half
+    return half[:, n_fixed:] if separate_constant else half
 
 
 def _features_of_kernels(between: np.ndarray, constant: np.ndarray, emphasis: float) -> np.ndarray:

@@ -18,7 +18,7 @@ def run_tasks(
     n_sweeps: int,
     *,
     what: str = "sampling",
-    n_jobs: int | None = None,
+    threads: Threads | None = None,
     progress: bool = False,
 ) -> list[Result]:
     """Run every task and return the results in the same order.
@@ -33,11 +33,11 @@ def run_tasks(
         Sweeps of all tasks together.
     what : str, default="sampling"
         What the sweeps are for, in a word or two.
-    n_jobs : int or None
-        Threads to use.
+    threads : Threads, optional
+        Where to run; one thread per core by default.
     progress : bool
         Whether to show a progress bar.
     """
     with Monitor(n_sweeps, show=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]
-        return Threads(n_jobs, on_failure=monitor.stop).map(function, watched)
+        return (threads or Threads(None)).map(function, watched, on_failure=monitor.stop)

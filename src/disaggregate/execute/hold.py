@@ -11,7 +11,7 @@ from disaggregate.execute.protocol import Executor
 from disaggregate.execute.threads import Threads
 
 
-def hold(parts: Sequence[Any], executor: Executor | None, n_jobs: int | None) -> Held:
+def hold(parts: Sequence[Any], executor: Executor | None, threads: Threads) -> Held:
     """Hold parts where they will be worked on: in this process, or on the workers of a Dask cluster.
 
     Parameters
@@ -20,9 +20,9 @@ def hold(parts: Sequence[Any], executor: Executor | None, n_jobs: int | None) ->
         The parts.
     executor : Executor or None
         Where to work; None for threads of this process.
-    n_jobs : int or None
-        How many threads these are.
+    threads : Threads
+        These threads.
     """
     if executor is None:
-        return HeldHere(parts, Threads(n_jobs))
+        return HeldHere(parts, threads)
     return HeldByDask.scattered(executor, parts) if is_dask_client(executor) else HeldHere(parts, executor)

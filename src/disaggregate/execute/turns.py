@@ -50,7 +50,7 @@ class Watcher:
 def run_in_turns(
     runners: Sequence[Runner],
     *,
-    n_jobs: int | None = None,
+    threads: Threads | None = None,
     progress: bool = False,
     executor: Executor | None = None,
     watcher: Watcher | None = None,
@@ -61,8 +61,8 @@ def run_in_turns(
     ----------
     runners : sequence of Runner
         What to run.
-    n_jobs : int or None
-        Threads to use when no executor is given.
+    threads : Threads, optional
+        How many threads to use when no executor is given; one per core by default.
     progress : bool
         Whether to show a progress bar.
     executor : Executor, optional
@@ -76,7 +76,7 @@ def run_in_turns(
         return True
     total = sum(runner.n_sweeps - runner.n_done for runner in runners)
     with Monitor(total, show=progress) as monitor:
-        return _Turns(runners, monitor, watcher or Watcher()).run(Threads(n_jobs).n_threads)
+        return _Turns(runners, monitor, watcher or Watcher()).run((threads or Threads(None)).n_threads)
 
 
 def run_to_end(runner: Runner) -> dict[str, Any]:

@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.basis import Basis
-from disaggregate.choice import Comparison, KernelScore, Pilot, pilots_of_mixture
 from disaggregate.fitting.digits import digest, require_same_digits
 from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
+from disaggregate.fitting.kernels import TunedKernel, held_rows, kernel_model, kernels_of_mixture, tuned
+from disaggregate.fitting.plan import FitPlan
+from disaggregate.fitting.results import Fitted, even_draws, tallies
 from disaggregate.fitting.run import Chain
 from disaggregate.posterior.draws import gather_dense_draws
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport, ladder_report, mixture_report
 from disaggregate.posterior.log_evidence import average_evidence
 from disaggregate.posterior.mixture import share_out, weave
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.model import DenseProblem, Paths
-from disaggregate.sampler.dense.run import dense_chains
+from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.metric import Metric
+from disaggregate.sampler.dense.mode import Mode
 from disaggregate.sampler.dense.tuning import Tuning
-from disaggregate.sampler.evidence import make_evidence, make_ladder
 
 # A kernel with a small share of the draws burns in for this share of the usual sweeps at least.
 _LEAST_BURN = 0.2
@@ -33,44 +34,42 @@ class DenseSampling:
 
     Parameters
     ----------
-    comparison : Comparison
-        Data and random streams.
-    plan : Plan
-        How to sample.
-    pilots : list of Pilot
+    plan : FitPlan
+        What the fit was given.
+    kernels : list of TunedKernel
         Kernels that share the draws.
-    kernels : list of KernelScore
+    scores : list of KernelScore
         How all kernels did.
     """
 
-    runs_on_blocks = False
-
-    def __init__(
-        self, comparison: Comparison, plan: Plan, pilots: list[Pilot], kernels: list[KernelScore]
-    ) -> None:
-        shares = share_out(plan.schedule.n_draws, np.array([pilot.weight for pilot in pilots]))
-        self._comparison, self._plan, self._kernels = comparison, plan, kernels
-        self._pilots = [pilot for pilot, share in zip(pilots, shares, strict=True) if share > 0]
-        generators = comparison.streams.for_chains_of_kernels(plan.n_chains, len(self._pilots))
+    def __init__(self, plan: FitPlan, kernels: list[TunedKernel], scores: list[KernelScore]) -> None:
+        shares = share_out(plan.schedule.n_draws, np.array([kernel.weight for kernel in kernels]))
+        self._plan, self._scores = plan, scores
+        self._kernels = [kernel for kernel, share in zip(kernels, shares, strict=True) if share > 0]
+        generators = plan.streams.for_chains_of_kernels(plan.n_chains, len(self._kernels))
         self._chains = [
-            dense_chains(pilot.tuning, plan.prior, _part_of(plan.schedule, int(share)), own)
-            for pilot, share, own in zip(self._pilots, shares[shares > 0], generators, strict=True)
+            _chains(kernel, _part_of(plan.schedule, int(share)), own, self.runs_on_partitions)
+            for kernel, share, own in zip(self._kernels, shares[shares > 0], generators, strict=True)
         ]
 
     @classmethod
-    def start(cls, bases: list[Basis], comparison: Comparison, plan: Plan) -> DenseSampling:
+    def start(cls, plan: FitPlan) -> DenseSampling:
         """Compare the kernels, and set up the chains of those that matter."""
-        return cls(comparison, plan, *pilots_of_mixture(bases, comparison, plan.n_replicas))
+        return cls(plan, *kernels_of_mixture(plan))
 
     @classmethod
-    def set_up_again(
-        cls, bases: list[Basis], comparison: Comparison, plan: Plan, setting: dict[str, Any]
-    ) -> DenseSampling:
-        """Set up as before, without the short runs."""
-        pilots = [_pilot(bases, comparison, found) for found in setting["pilots"]]
-        sampling = cls(comparison, plan, pilots, setting["kernels"])
-        sampling._plan_draws([found["n_draws"] for found in setting["pilots"]])
+    def resume(cls, plan: FitPlan, found: dict[str, Any]) -> DenseSampling:
+        """Set up as before, without the pilot runs."""
+        rows = held_rows(plan)
+        kernels = [_kernel_again(plan, one, rows) for one in found["kernels"]]
+        sampling = cls(plan, kernels, found["scores"])
+        sampling._plan_draws([one["n_draws"] for one in found["kernels"]])
         return sampling
+
+    @property
+    def runs_on_partitions(self) -> bool:
+        """Whether the executor has the partitions of the data, and chains stay here."""
+        return self._plan.partitions is not None
 
     @property
     def chains(self) -> list[Chain]:
@@ -78,45 +77,55 @@ class DenseSampling:
         return [chain for turn in zip(*self._chains, strict=True) for chain in turn]
 
     def lengthen(self, n_draws: int) -> None:
-        """Plan some more draws a chain."""
-        weights = np.array([pilot.weight for pilot in self._pilots])
+        """Plan some more draws per chain."""
+        weights = np.array([kernel.weight for kernel in self._kernels])
         shares = share_out(sum(self._planned()) + n_draws, weights / weights.sum())
         self._plan_draws(np.maximum(shares, self._planned()).tolist())
 
-    def setting(self) -> dict[str, Any]:
-        """Return what the short runs found."""
+    def resume_state(self) -> dict[str, Any]:
+        """Return what the pilot runs found."""
         return {
-            "kernels": self._kernels,
-            "pilots": [
+            "scores": self._scores,
+            "kernels": [
                 {
-                    "place": pilot.place,
-                    "weight": pilot.weight,
+                    "index": kernel.index,
+                    "weight": kernel.weight,
                     "n_draws": n_draws,  # more than the settings say after a warm start
-                    "powers": pilot.tuning.powers,
-                    "paths": list(pilot.tuning.paths),
-                    "stones": pilot.tuning.stones,
-                    "columns": digest(pilot.tuning.problem.columns),
+                    "powers": kernel.tuning.powers,
+                    "metric": list(kernel.tuning.metric),
+                    "mode": [kernel.tuning.mode.position, list(kernel.tuning.mode.metric)],
+                    "log_evidence": kernel.tuning.mode.log_evidence,
+                    "log_ratios": kernel.tuning.log_ratios,
+                    "columns": digest(kernel.model.to_kernels),
                 }
-                for pilot, n_draws in zip(self._pilots, self._planned(), strict=True)
+                for kernel, n_draws in zip(self._kernels, self._planned(), strict=True)
             ],
         }
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
-        drawn = [[chain.draws() for chain in chains] for chains in self._chains]
+        drawn = [[draws for chain in chains for draws in chain.draws()] for chains in self._chains]
         draws, missing = even_draws(drawn, self._planned())
-        data, prior = self._comparison.data, self._plan.prior
+        plan, data = self._plan, self._plan.data
         parts = [
-            gather_dense_draws(chains, pilot.basis, pilot.directions.to_kernels, partial(place.put, number))
-            for number, (pilot, chains) in enumerate(zip(self._pilots, draws, strict=True))
+            gather_dense_draws(
+                chains,
+                replace(kernel.model.basis, context=plan.context is not None),
+                kernel.model.to_kernels,
+                kernel.model.backend.target.components,
+                plan.context_norm,
+                partial(place.put, number),
+            )
+            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
         ]
+        constant = None if plan.separate_constant or plan.has_places else plan.scale_priors.individual
         reports = {
-            pilot.place: ladder_report(chains, pilot.tuning.powers, data, prior)
-            for pilot, chains in zip(self._pilots, draws, strict=True)
+            kernel.index: ladder_report(chains, kernel.tuning.powers, data, constant)
+            for kernel, chains in zip(self._kernels, draws, strict=True)
         }
-        posterior = weave(parts, self._comparison.streams.for_order())
-        ladder = _sum_up(reports, self._kernels)
-        return Fitted(posterior, *tallies(data, draws), ladder, self._kernels, missing)
+        posterior = weave(parts, plan.streams.for_order())
+        ladder = _sum_up(reports, self._scores)
+        return Fitted(posterior, *tallies(data, draws), ladder, self._scores, missing)
 
     def _planned(self) -> list[int]:
         return [chains[0].schedule.n_draws for chains in self._chains]
@@ -127,14 +136,26 @@ class DenseSampling:
                 chain.schedule = replace(chain.schedule, n_draws=n_draws)
 
 
-def _pilot(bases: list[Basis], comparison: Comparison, found: dict[str, Any]) -> Pilot:
-    basis = bases[found["place"]]
-    directions = comparison.directions(basis)
-    require_same_digits(directions.columns, found["columns"])
-    ladder = make_ladder(make_evidence(comparison.data), found["powers"])
-    problem = DenseProblem(directions.columns, np.sqrt(directions.spread), ladder)
-    tuning = Tuning(found["powers"], problem, Paths(*found["paths"]), found["stones"])
-    return Pilot(basis, directions, tuning, found["place"], found["weight"])
+def _chains(
+    kernel: TunedKernel, schedule: Schedule, generators: list[np.random.Generator], in_lock_step: bool
+) -> list[DenseChains]:
+    """Set up the chains of one kernel, all together or each by itself."""
+    numbers = list(range(len(generators)))
+    if in_lock_step:
+        return [DenseChains(kernel.model.backend, kernel.tuning, schedule, numbers, generators)]
+    return [
+        DenseChains(kernel.model.backend, kernel.tuning, schedule, [number], [rng])
+        for number, rng in zip(numbers, generators, strict=True)
+    ]
+
+
+def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKernel:
+    model = kernel_model(plan, plan.bases[found["index"]], found["powers"], rows)
+    require_same_digits(model.to_kernels, found["columns"])
+    position, metric = found["mode"]
+    mode = Mode(position, Metric(*metric), found["log_evidence"])
+    tuning = Tuning(found["powers"], Metric(*found["metric"]), mode, found["log_ratios"])
+    return tuned(model, tuning, found["index"], found["weight"])
 
 
 def _part_of(schedule: Schedule, n_draws: int) -> Schedule:
@@ -142,13 +163,13 @@ def _part_of(schedule: Schedule, n_draws: int) -> Schedule:
     return replace(schedule, n_draws=n_draws, n_burn=round(share * schedule.n_burn))
 
 
-def _sum_up(reports: dict[int, LadderReport | None], kernels: list[KernelScore]) -> LadderReport | None:
+def _sum_up(reports: dict[int, LadderReport | None], scores: list[KernelScore]) -> LadderReport | None:
     """Average the evidence over all kernels, those that were left out with what their short run said."""
-    ladders = {place: report for place, report in reports.items() if report is not None}
-    if not kernels or not ladders:
+    ladders = {index: report for index, report in reports.items() if report is not None}
+    if not scores or not ladders:
         return next(iter(reports.values()))
     evidence = [
-        ladders[place].log_evidence if place in ladders else score.log_evidence
-        for place, score in enumerate(kernels)
+        ladders[index].log_evidence if index in ladders else score.log_evidence
+        for index, score in enumerate(scores)
     ]
-    return mixture_report(list(ladders.values()), average_evidence(evidence, [score.prior for score in kernels]))
+    return mixture_report(list(ladders.values()), average_evidence(evidence, [score.prior for score in scores]))

@@ -1,125 +1,123 @@
-"""How to sample, and what comes out."""
+"""What a fit is given: data, model, length and where to run, in one object."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from disaggregate.choice import KernelScore
-from disaggregate.execute import Executor
+from disaggregate.basis import Basis
+from disaggregate.execute import Executor, Threads
 from disaggregate.groups import GroupedData
-from disaggregate.posterior.ladder import LadderReport
-from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.chain import ChainDraws, Schedule
-from disaggregate.sampler.dense.chain import DenseDraws
+from disaggregate.model.components import Components, make_components
+from disaggregate.model.priors import ScalePrior
+from disaggregate.sampler.chain import Schedule
+from disaggregate.sampler.dense.partitioned import PartitionedRows
 from disaggregate.sampler.model import Prior
+from disaggregate.sampler.streams import Streams
+
+# Prior standard deviation of a constant that stands outside the scale of the individual component: base rates
+# from 1 to 99 per cent.
+CONSTANT_DEVIATION = 1.5
+
+
+class ScalePriors(NamedTuple):
+    """Priors of the scales of the score components."""
+
+    individual: ScalePrior
+    context: ScalePrior
+    place: ScalePrior
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How to sample.
+class FitPlan:
+    """Everything that a fit needs.
 
     Attributes
     ----------
+    X : ndarray of shape (n_rows, n_features)
+        Individuals sorted by group; an even choice of them where there are partitions.
+    data : GroupedData
+        What the groups report.
+    partitions : PartitionedRows or None
+        The rows in partitions, for large data.
+    bases : list of Basis
+        Kernels to average over or to choose from.
+    odds : ndarray
+        Their prior odds, in any unit.
+    context : ndarray of shape (n_groups, n_features) or None
+        Context of each group, where it is a component.
+    context_norm : float
+        Root mean square length of it; in its units the scale of the component is the variance of what context does
+        to groups.
+    has_places : bool
+        Whether groups have an intercept of their own.
+    separate_constant : bool
+        Whether the intercept stands outside the individual component's scale.
+    scale_priors : ScalePriors
+        Of dense weights.
     prior : Prior
-        Hyper-parameters.
+        Hyper-parameters of sparse weights.
     schedule : Schedule
         Length of a chain, and its moves.
     n_chains : int
         How many chains.
     n_replicas : int or None
         Replicas of each; None for just enough.
-    n_jobs : int or None
-        Threads.
+    streams : Streams
+        Random streams.
+    threads : Threads
+        Where to run.
+    executor : Executor or None
+        Where to run instead.
     progress : bool
         Whether to show a progress bar.
-    executor : Executor or None
-        Where to run instead of on threads.
     storage : {"auto", "float64", "float32", "recomputed"}
-        How data of many blocks keep their columns.
+        How partitions keep their columns.
     """
 
+    X: np.ndarray
+    data: GroupedData
+    partitions: PartitionedRows | None
+    bases: list[Basis]
+    odds: np.ndarray
+    context: np.ndarray | None
+    context_norm: float
+    has_places: bool
+    separate_constant: bool
+    scale_priors: ScalePriors
     prior: Prior
     schedule: Schedule
     n_chains: int
     n_replicas: int | None
-    n_jobs: int | None
-    progress: bool
+    streams: Streams
+    threads: Threads
     executor: Executor | None
+    progress: bool
     storage: str = "auto"
 
+    def components(self, spread: np.ndarray, n_fixed: int) -> Components:
+        """Say what weights mean, for the directions of one kernel.
 
-@dataclass(frozen=True)
-class Fitted:
-    """What came out.
-
-    Attributes
-    ----------
-    posterior : Posterior
-        Draws.
-    label_sums : ndarray of shape (n_chains, n_rows)
-        In how many draws each individual was positive, in the caller's order.
-    count_tallies : ndarray of shape (n_counts,)
-        In how many draws of all chains each group had each count of positives.
-    ladder : LadderReport or None
-        What the replicas say.
-    kernels : list of KernelScore
-        Kernels that were compared.
-    stopped_early : str
-        What is missing, in words, when the fit was interrupted; else empty.
-    """
-
-    posterior: Posterior
-    label_sums: np.ndarray
-    count_tallies: np.ndarray
-    ladder: LadderReport | None
-    kernels: list[KernelScore]
-    stopped_early: str = ""
-
-
-def even_draws(draws: Sequence[Sequence[Any]], planned: Sequence[int]) -> tuple[list[list], str]:
-    """Cut the draws of an interrupted fit to as many in every chain, kernels in their proportions.
-
-    Chains that have not drawn anything yet are left out.
-
-    Parameters
-    ----------
-    draws : sequence of sequence of ChainDraws or DenseDraws
-        Of each kernel, the draws of its chains.
-    planned : sequence of int
-        Draws a chain that were planned of each kernel.
-
-    Returns
-    -------
-    draws : list of list
-        Of each kernel, the draws of the chains that count.
-    missing : str
-        What is missing, in words; empty when nothing is.
-    """
-    drawn = np.array([[len(chain.scale) for chain in chains] for chains in draws])
-    counts = np.min(drawn, axis=0) > 0
-    if not counts.any():
-        raise KeyboardInterrupt  # nothing was drawn yet, so there is nothing to keep
-    wanted = np.array(planned)
-    share = float((drawn[:, counts] / wanted[:, None]).min())
-    n_kept = np.maximum(np.floor(share * wanted + 1e-9).astype(int), 1)
-    kept = [
-        [chain.first(n) for chain, is_counted in zip(chains, counts, strict=True) if is_counted]
-        for chains, n in zip(draws, n_kept.tolist(), strict=True)
-    ]
-    if share == 1.0 and counts.all():
-        return kept, ""
-    of_chains = "" if counts.all() else f" of {counts.sum()} chains out of {len(counts)}"
-    return kept, f"Stopped early, with {n_kept.sum()} of {wanted.sum()} draws a chain{of_chains}."
-
-
-def tallies(
-    data: GroupedData, draws: Sequence[Sequence[ChainDraws | DenseDraws]]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Add up over kernels what the chains say of the training individuals, and over chains too of the groups."""
-    by_chain = [np.sum([part.label_sums for part in chain], axis=0) for chain in zip(*draws, strict=True)]
-    counts = np.sum([chain.count_tallies for chains in draws for chain in chains], axis=0)
-    return np.stack([data.in_caller_order(sums) for sums in by_chain]), counts
+        Parameters
+        ----------
+        spread : ndarray
+            Prior variance of the directions' weights.
+        n_fixed : int
+            1 where the first column is a separate constant.
+        """
+        n_groups = len(self.data.names)
+        return make_components(
+            n_columns=len(spread) + n_fixed,
+            column_deviation=np.sqrt(spread),
+            n_fixed=n_fixed,
+            fixed_deviation=CONSTANT_DEVIATION,
+            individual=self.scale_priors.individual,
+            context=None if self.context is None else self.context / self.context_norm,
+            context_prior=self.scale_priors.context,
+            n_places=n_groups if self.has_places else 0,
+            place_prior=self.scale_priors.place,
+            n_groups=n_groups,
+            has_samples=any(population is not None for population in self.data.populations),
+        )

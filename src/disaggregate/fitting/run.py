@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 from disaggregate.execute import Runner, Watcher, run_in_turns
 from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.plan import Fitted, Plan
+from disaggregate.fitting.plan import FitPlan
+from disaggregate.fitting.results import Fitted
 from disaggregate.sampler.kept import Kept
 from disaggregate.sampler.prepare import prepare
 
@@ -20,40 +21,41 @@ class Chain(Runner, Protocol):
 class Sampling(Protocol):
     """Chains that were set up, with what they need to become a posterior."""
 
-    runs_on_blocks: bool  # whether the executor has the blocks of the data, and chains stay here
+    @property
+    def runs_on_partitions(self) -> bool:
+        """Whether the executor has the partitions of the data, and chains stay here."""
 
     @property
     def chains(self) -> list[Chain]:
         """All chains."""
 
     def lengthen(self, n_draws: int) -> None:
-        """Plan some more draws a chain."""
+        """Plan some more draws per chain."""
 
-    def setting(self) -> dict[str, Any]:
+    def resume_state(self) -> dict[str, Any]:
         """Return what the chains were set up with, as far as it took time to find."""
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
 
 
-def run(sampling: Sampling, plan: Plan, watcher: Watcher | None = None) -> None:
+def run(sampling: Sampling, plan: FitPlan, watcher: Watcher | None = None) -> None:
     """Run the chains to their end; after an interrupt they are where they were.
 
     Parameters
     ----------
     sampling : Sampling
         The chains.
-    plan : Plan
+    plan : FitPlan
         Where to run.
     watcher : Watcher, optional
         Told after every turn.
     """
-    if not sampling.runs_on_blocks:
-        prepare(plan.schedule.moves)
+    prepare(plan.schedule.moves)
     run_in_turns(
         sampling.chains,
-        n_jobs=plan.n_jobs,
+        threads=plan.threads,
         progress=plan.progress,
-        executor=None if sampling.runs_on_blocks else plan.executor,
+        executor=None if sampling.runs_on_partitions else plan.executor,
         watcher=watcher,
     )

@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.basis import Basis, unit_columns
-from disaggregate.choice import Comparison, KernelScore, most_probable
+from disaggregate.basis import unit_columns
 from disaggregate.execute.monitor import Monitor
 from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.plan import Fitted, Plan, even_draws, tallies
+from disaggregate.fitting.kernels import most_probable
+from disaggregate.fitting.plan import FitPlan
+from disaggregate.fitting.results import Fitted, even_draws, tallies
 from disaggregate.fitting.run import Chain
+from disaggregate.model.priors import inverse_gamma
 from disaggregate.posterior.draws import gather_sparse_draws
+from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.mixture import weave
 from disaggregate.sampler.chains import proposals_a_sweep, sparse_chains
@@ -27,44 +30,36 @@ class SparseSampling:
 
     Parameters
     ----------
-    bases : list of Basis
-        Kernels to choose from.
-    comparison : Comparison
-        Data and random streams.
-    plan : Plan
-        How to sample.
-    setting : dict, optional
-        What short runs found before; without it they are made.
+    plan : FitPlan
+        What the fit was given.
+    found : dict, optional
+        What pilot runs found before; without it they are made.
     """
 
-    runs_on_blocks = False
+    runs_on_partitions = False
 
-    def __init__(
-        self, bases: list[Basis], comparison: Comparison, plan: Plan, setting: dict[str, Any] | None = None
-    ) -> None:
-        self._comparison, self._plan = comparison, plan
-        found = (setting["place"], setting["kernels"]) if setting else most_probable(bases, comparison)
-        self._place: int = found[0]
-        self._kernels: list[KernelScore] = found[1]
-        self._basis = bases[self._place]
-        psi, self._scales = unit_columns(self._basis.columns(comparison.X))
-        problem = make_problem(psi, int(self._basis.intercept), comparison.data)
-        self._powers = _powers(problem, comparison, plan) if setting is None else setting["powers"]
-        generators = comparison.streams.for_chains(plan.n_chains)
+    def __init__(self, plan: FitPlan, found: dict[str, Any] | None = None) -> None:
+        self._plan = plan
+        chosen = (found["index"], found["scores"]) if found else most_probable(plan)
+        self._index: int = chosen[0]
+        self._scores: list[KernelScore] = chosen[1]
+        self._basis = plan.bases[self._index]
+        psi, self._column_scales = unit_columns(self._basis.columns(plan.X))
+        problem = make_problem(psi, int(self._basis.intercept), plan.data)
+        self._powers = _powers(problem, plan) if found is None else found["powers"]
+        generators = plan.streams.for_chains(plan.n_chains)
         self._chains = sparse_chains(problem, plan.prior, plan.schedule, self._powers, generators)
 
     @classmethod
-    def start(cls, bases: list[Basis], comparison: Comparison, plan: Plan) -> SparseSampling:
+    def start(cls, plan: FitPlan) -> SparseSampling:
         """Choose the kernel, and set up its chains."""
-        return cls(bases, comparison, plan)
+        return cls(plan)
 
     @classmethod
-    def set_up_again(
-        cls, bases: list[Basis], comparison: Comparison, plan: Plan, setting: dict[str, Any]
-    ) -> SparseSampling:
-        """Set up as before, without the short runs."""
-        sampling = cls(bases, comparison, plan, setting)
-        sampling.lengthen(setting["n_draws"] - plan.schedule.n_draws)
+    def resume(cls, plan: FitPlan, found: dict[str, Any]) -> SparseSampling:
+        """Set up as before, without the pilot runs."""
+        sampling = cls(plan, found)
+        sampling.lengthen(found["n_draws"] - plan.schedule.n_draws)
         return sampling
 
     @property
@@ -73,15 +68,15 @@ class SparseSampling:
         return list(self._chains)
 
     def lengthen(self, n_draws: int) -> None:
-        """Plan some more draws a chain."""
+        """Plan some more draws per chain."""
         for chain in self._chains:
             chain.schedule = replace(chain.schedule, n_draws=chain.schedule.n_draws + n_draws)
 
-    def setting(self) -> dict[str, Any]:
-        """Return what the short runs found."""
+    def resume_state(self) -> dict[str, Any]:
+        """Return what the pilot runs found."""
         return {
-            "kernels": self._kernels,
-            "place": self._place,
+            "scores": self._scores,
+            "index": self._index,
             "powers": self._powers,
             "n_draws": self._chains[0].schedule.n_draws,  # more than the settings say after a warm start
         }
@@ -90,20 +85,19 @@ class SparseSampling:
         """Return what was drawn so far, with the draws where they are to be."""
         drawn = [chain.draws() for chain in self._chains]
         [chains], missing = even_draws([drawn], [self._chains[0].schedule.n_draws])
-        data, prior = self._comparison.data, self._plan.prior
+        data, prior = self._plan.data, self._plan.prior
         # Under the prior (5) a constant f has the variance delta2 / N.
-        of_constant = prior._replace(nu=prior.nu / len(self._comparison.X))
-        ladder = ladder_report(chains, self._powers, data, of_constant)
-        part = gather_sparse_draws(chains, self._basis, self._scales, partial(place.put, 0))
-        posterior = weave([part], self._comparison.streams.for_order())
-        return Fitted(posterior, *tallies(data, [chains]), ladder, self._kernels, missing)
+        ladder = ladder_report(chains, self._powers, data, inverse_gamma(prior.mu, prior.nu / len(self._plan.X)))
+        part = gather_sparse_draws(chains, self._basis, self._column_scales, partial(place.put, 0))
+        posterior = weave([part], self._plan.streams.for_order())
+        return Fitted(posterior, *tallies(data, [chains]), ladder, self._scores, missing)
 
 
-def _powers(problem: Problem, comparison: Comparison, plan: Plan) -> np.ndarray:
-    # Without evidence a sparse prior has many active kernels, so replicas are dear: only on request.
+def _powers(problem: Problem, plan: FitPlan) -> np.ndarray:
+    # Without evidence a sparse prior has many active kernels, so replicas are expensive: only on request.
     if plan.n_replicas is None or plan.n_replicas == 1:
         return np.ones(1)
     n_proposals = proposals_a_sweep(problem, plan.schedule)
-    generator = comparison.streams.for_pilots(1)[0]
+    generator = plan.streams.for_pilots(1)[0]
     with Monitor(PILOT_SWEEPS, show=plan.progress, what="tuning") as monitor:
         return tune_powers(problem, plan.prior, int(plan.n_replicas), n_proposals, generator, monitor.on_sweeps)

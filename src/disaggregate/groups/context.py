@@ -38,6 +38,11 @@ class Context:
         """Each group as it stands beside its people: how far from all of them it is, in units of the scale."""
         return (self.means - self.origin) / self.scale
 
+    @property
+    def norm(self) -> float:
+        """Root mean square length of the groups' context, or 1 where there is none to divide by."""
+        return usable_scale(float(np.sqrt(np.mean(np.sum(self.relative_means**2, axis=1)))))
+
     def beside(self, X: np.ndarray, groups: Sequence[Hashable] | None) -> np.ndarray:
         """Return the features with the context of each row after them, shape (n_rows, 2 * n_features).
 
@@ -49,12 +54,15 @@ class Context:
             The group of each; None for somebody of whom it is not known, or of all of them. They are taken for
             members of a group that is like all people together.
         """
+        return np.hstack([X, self.of_rows(X, groups)])
+
+    def of_rows(self, X: np.ndarray, groups: Sequence[Hashable] | None) -> np.ndarray:
+        """Return the context of each row, shape (n_rows, n_features); arguments as for :meth:`beside`."""
         if groups is None:
-            return np.hstack([X, np.zeros_like(X)])
+            return np.zeros_like(X)
         known = self.knowing([(X, groups)])
-        place = {name: row for row, name in enumerate(known.names)}
-        where = np.array([place.get(group, -1) for group in groups], dtype=np.int64)
-        return np.hstack([X, np.where(where[:, None] >= 0, known.relative_means[where], 0.0)])
+        index = indices_of(groups, known.names)
+        return np.where(index[:, None] >= 0, known.relative_means[index], 0.0)
 
     def knowing(self, pieces: Iterable[tuple[np.ndarray, Sequence[Hashable]]]) -> Context:
         """Return a context that knows more groups, each by the average of its rows in all pieces.
@@ -76,6 +84,12 @@ class Context:
         return replace(self, names=(*self.names, *sums), means=np.vstack([self.means, *means]))
 
 
+def indices_of(groups: Sequence[Hashable], names: Sequence[Hashable]) -> np.ndarray:
+    """Find each row's group among some names; -1 where it is not."""
+    index = {name: number for number, name in enumerate(names)}
+    return np.array([index.get(group, -1) for group in groups], dtype=np.int64)
+
+
 def _rows_by_group(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
     rows: dict[Hashable, list[int]] = defaultdict(list)
     for row, group in enumerate(groups):
@@ -93,8 +107,9 @@ def context_of(X: np.ndarray, data: GroupedData) -> Context:
     data : GroupedData
         Their groups.
     """
-    rows, units = X[data.order], data.units[:, None]
-    means = np.add.reduceat(rows * units, data.offsets[:-1], axis=0) / data.totals[:, None]
+    rows, weight = X[data.order], data.row_weights[:, None]
+    means = np.add.reduceat(rows * weight, data.offsets[:-1], axis=0)
+    means /= np.add.reduceat(weight, data.offsets[:-1], axis=0)
     origin = X.mean(axis=0)
     spread = np.sqrt(np.mean(np.sum((X - origin) ** 2, axis=1)))
     return Context(data.names, means, origin, usable_scale(spread))

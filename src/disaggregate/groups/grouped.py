@@ -46,6 +46,8 @@ class GroupedData:
         it lists all counts from 0.
     lengths : ndarray of int, shape (n_groups,), or None
         How many entries each group has, where that is not all of its counts.
+    steps : ndarray of int, shape (n_groups,), or None
+        Into how many steps the share of each group is cut where its draws are tallied; None for all of its counts.
     """
 
     names: tuple[Hashable, ...]
@@ -59,6 +61,7 @@ class GroupedData:
     weights: np.ndarray | None = None
     nodes: np.ndarray | None = None
     lengths: np.ndarray | None = None
+    steps: np.ndarray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
@@ -77,6 +80,12 @@ class GroupedData:
         return np.add.reduceat(counted, self.offsets[:-1])
 
     @property
+    def row_weights(self) -> np.ndarray:
+        """How much each sorted row counts in its group's averages: by people and survey weight."""
+        weight = self.units if self.weights is None else self.units * self.weights
+        return weight * (1.0 if self.counts is None else self.counts)
+
+    @property
     def starts(self) -> np.ndarray:
         """Where each group's counts start in ``log_likelihood``, and where the last one's end."""
         return np.concatenate([[0], np.cumsum(self.totals + 1 if self.lengths is None else self.lengths)])
@@ -87,16 +96,9 @@ class GroupedData:
         return [report.population for report in self.evidence]
 
     @property
-    def share_steps(self) -> np.ndarray:
-        """Into how many steps the share of each group is cut, where its draws are tallied."""
-        is_cut = np.array([population is not None for population in self.populations])
-        is_cut |= np.diff(self.starts) != self.totals + 1
-        return np.where(is_cut, SHARE_STEPS, self.totals)
-
-    @property
     def tally_starts(self) -> np.ndarray:
         """Where the tallies of each group's share start, and where the last one's end."""
-        return np.concatenate([[0], np.cumsum(self.share_steps + 1)])
+        return np.concatenate([[0], np.cumsum((self.totals if self.steps is None else self.steps) + 1)])
 
     @property
     def reported_shares(self) -> np.ndarray:
@@ -156,7 +158,9 @@ def group_rows(
     vectors = _evidence_vectors(names, evidence, members)
     nodes = np.concatenate([nodes for nodes, _ in vectors])
     lengths = np.array([len(nodes) for nodes, _ in vectors])
-    is_listed = all(len(nodes) == own.total + 1 for (nodes, _), own in zip(vectors, members, strict=True))
+    is_listed = all(len(known) == own.total + 1 for (known, _), own in zip(vectors, members, strict=True))
+    totals = np.array([own.total for own in members])
+    is_cut = is_sample | (lengths != totals + 1)
     return GroupedData(
         names=names,
         evidence=evidence,
@@ -169,6 +173,7 @@ def group_rows(
         weights=None if weights is None or not is_sample.any() else weights[order],
         nodes=None if is_listed else nodes,
         lengths=None if is_listed else lengths,
+        steps=np.where(is_cut, SHARE_STEPS, totals) if is_cut.any() else None,
     )
 
 

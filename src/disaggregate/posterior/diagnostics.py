@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import softmax
 
 from disaggregate.even_choice import even_choice
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
@@ -41,7 +40,8 @@ class Diagnostics:
     ----------
     rhat, ess_bulk, ess_tail : dict
         Rank-normalised R-hat, and effective draws for the centre and for the tails, of ``delta2``,
-        ``n_active`` and ``f``; for ``f`` an array, one value an individual checked.
+        ``n_active`` and ``f``; for ``f`` an array, one value per individual checked. ``delta2_context`` and
+        ``delta2_place`` are the scales of these components, where the model has them.
     individuals : ndarray of int
         Rows of the training table whose ``f`` was checked.
     worst_rhat, fewest_effective : float
@@ -88,9 +88,9 @@ class Diagnostics:
     def __str__(self) -> str:
         lines = [self.verdict, self.summary().to_string(index=False, float_format="{:.3f}".format)]
         if self.ladder is not None:
-            lines.append(
-                f"log evidence {self.ladder.log_evidence}; of a constant {self.ladder.log_evidence_constant:.2f}"
-            )
+            constant = self.ladder.log_evidence_constant
+            beside = "" if np.isnan(constant) else f"; of a constant {constant:.2f}"
+            lines.append(f"log evidence {self.ladder.log_evidence}{beside}")
         if self.kernels:
             lines.append("kernels compared: " + "; ".join(map(str, self.kernels)))
         if self.rounding_error > 0.0:
@@ -140,7 +140,7 @@ def diagnose(
             f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
         )
     if ladder is not None:
-        verdict += _judge_swaps(ladder) + _judge_gain(ladder) + _judge_context(kernels)
+        verdict += _judge_swaps(ladder) + _judge_gain(ladder)
     if reports is not None and reports.is_surprising:
         verdict += _judge_reports(reports)
     verdict = f"{stopped_early} {verdict}".lstrip()
@@ -167,9 +167,10 @@ def _measured(posterior: Posterior, X: np.ndarray) -> list[dict[str, np.ndarray]
     pieces = (posterior.scores(X[first : first + at_once]) for first in range(0, len(X), at_once))
     chains = (scores.reshape(*posterior.shape, -1) for scores in pieces)
     of_f = np.concatenate([[measure(scores) for measure in measures] for scores in chains], axis=1)
-    delta2, n_active = posterior.delta2, posterior.n_active.astype(float)
+    scales = {"delta2" if name == "individual" else f"delta2_{name}": v for name, v in posterior.scales.items()}
+    scalars = {**scales, "n_active": posterior.n_active.astype(float)}
     return [
-        {"delta2": np.asarray(measure(delta2)), "n_active": np.asarray(measure(n_active)), "f": values}
+        {**{name: np.asarray(measure(draws)) for name, draws in scalars.items()}, "f": values}
         for measure, values in zip(measures, of_f, strict=True)
     ]
 
@@ -186,7 +187,9 @@ def _judge_swaps(ladder: LadderReport) -> str:
 
 
 def _judge_gain(ladder: LadderReport) -> str:
-    """Say whether the reports tell more than the base rate."""
+    """Say whether the reports tell more than the base rate, where that was compared."""
+    if np.isnan(ladder.gain):
+        return ""
     odds = f"{_rounded(np.exp(min(abs(ladder.gain), 13.8)))} to 1"
     if ladder.gain >= _LITTLE:
         return f" The reports say more than the base rate: the odds are {odds} that the features matter."
@@ -198,24 +201,6 @@ def _judge_gain(ladder: LadderReport) -> str:
         "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "
         "would tell more."
     )
-
-
-def _judge_context(kernels: Sequence[KernelScore]) -> str:
-    """Say how probable it is that the make-up of groups matters, where that was compared."""
-    has_context = np.array([score.context for score in kernels], dtype=bool)
-    if has_context.all() or not has_context.any():
-        return ""
-    odds = np.array([score.log_evidence.value + np.log(score.prior) for score in kernels])
-    probability = softmax(odds)[has_context].sum()
-    return (
-        f" That the make-up of a group matters to its members, beyond their own features, has probability "
-        f"{_as_chance(probability)}."
-    )
-
-
-def _as_chance(probability: float) -> str:
-    """Write two digits, and never that something is certain."""
-    return "below 0.01" if probability < 0.01 else "above 0.99" if probability > 0.99 else f"{probability:.2f}"
 
 
 def _judge_reports(reports: PredictiveCheck) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from disaggregate.basis import Basis
+from disaggregate.model.components import Components
+from disaggregate.posterior.individuals import as_individuals
 from disaggregate.sampler.chain import ChainDraws
-from disaggregate.sampler.dense.chain import DenseDraws
+from disaggregate.sampler.dense.chains import DenseDraws
 
 # Draws that are worked on at once, so that memory does not grow with them when they are on disk.
 _DRAWS_AT_ONCE = 2**10
@@ -35,26 +38,77 @@ class KernelDraws:
     weights : array of shape (n_chains * n_draws, n_columns)
         Weights of the kernels, the intercept first when there is one; a row a draw, chain after chain. A
         sparse array unless the weights are dense.
+    context_delta2 : ndarray of shape (n_chains, n_draws) or None
+        Scale of the weights of the context, where it is a component of its own.
+    places : ndarray of shape (n_chains * n_draws, n_groups) or None
+        Intercept of each group, where groups have one.
+    place_delta2 : ndarray of shape (n_chains, n_draws) or None
+        Their scale: the variance of a group that was not in the fit.
     """
 
     basis: Basis
     delta2: np.ndarray
     n_active: np.ndarray
     weights: csr_array | np.ndarray
+    context_delta2: np.ndarray | None = None
+    places: np.ndarray | None = None
+    place_delta2: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of chains and of draws in each."""
         return self.delta2.shape[0], self.delta2.shape[1]
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """Score f(x) = sum_k beta_k K(x, c_k) of each row in each draw, shape (n_chains * n_draws, n_rows)."""
+    def scores(self, rows: Any) -> np.ndarray:
+        """Score of each row in each draw, shape (n_chains * n_draws, n_rows): Phi of it is the probability.
+
+        It is f(x) = sum_k beta_k K(x, c_k), eq. (2), with the context and the intercept of the row's group. Of a
+        group that was not in the fit the intercept is N(0, place_delta2) and summed out:
+        E[Phi(f + intercept)] = Phi(f / sqrt(1 + place_delta2)).
+
+        Parameters
+        ----------
+        rows : Individuals or ndarray of shape (n_rows, n_features)
+            Individuals.
+        """
+        individuals = as_individuals(rows)
+        X = individuals.with_context() if self.basis.context else individuals.features
+        return self._at_place(self._of_features(X), individuals.place)
+
+    def _of_features(self, X: np.ndarray) -> np.ndarray:
         if isinstance(self.weights, np.ndarray):
             return self.weights @ self.basis.columns(X)
         used = _used_columns(self.weights)
         columns = self.basis.columns(X, used)
         pieces = _slices(self.weights.shape[0], _DRAWS_AT_ONCE)
         return np.concatenate([self.weights[piece][:, used] @ columns for piece in pieces])
+
+    def _at_place(self, scores: np.ndarray, place: np.ndarray | None) -> np.ndarray:
+        if self.places is None or self.place_delta2 is None:
+            return scores
+        narrower = 1.0 / np.sqrt(1.0 + self.place_delta2.reshape(-1, 1))
+        if place is None:
+            return scores * narrower
+        known = place >= 0
+        return np.where(known, scores + self.places[:, np.where(known, place, 0)], scores * narrower)
+
+    def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
+        """Offset of some groups in each draw, shape (n_chains * n_draws, n_groups).
+
+        Parameters
+        ----------
+        context : ndarray of shape (n_groups, n_context) or None
+            Context of each group.
+        place : ndarray of int, shape (n_groups,)
+            Index of each among the groups of the fit, or -1; those have no intercept.
+        """
+        total = np.zeros((self.delta2.size, len(place)))
+        if context is not None and self.basis.context and isinstance(self.weights, np.ndarray):
+            first = int(self.basis.intercept)
+            total += self.weights[:, first : first + context.shape[1]] @ context.T
+        if self.places is not None:
+            total += np.where(place >= 0, self.places[:, np.maximum(place, 0)], 0.0)
+        return total
 
     @property
     def constant(self) -> np.ndarray | None:
@@ -100,7 +154,12 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
 
 
 def gather_dense_draws(
-    chains: Sequence[DenseDraws], basis: Basis, to_kernels: np.ndarray, put: Put
+    chains: Sequence[DenseDraws],
+    basis: Basis,
+    to_kernels: np.ndarray,
+    components: Components,
+    context_norm: float,
+    put: Put,
 ) -> KernelDraws:
     """Put the chains' draws together, with the weights of the directions turned into weights of the kernels.
 
@@ -109,23 +168,43 @@ def gather_dense_draws(
     chains : sequence of DenseDraws
         Draws of each chain.
     basis : Basis
-        The kernels.
-    to_kernels : ndarray of shape (n_directions, n_columns)
+        The kernels; with context where the fit has one.
+    to_kernels : ndarray of shape (n_directions, n_columns without context)
         As in :class:`disaggregate.basis.Directions`.
+    components : Components
+        What the weights mean.
+    context_norm : float
+        What the context of groups was divided by.
     put : callable
         Makes an array of pieces, where the draws are to be.
     """
-    delta2 = np.stack([chain.scale for chain in chains])
-    pieces = (
-        chain.weights[piece] @ to_kernels
-        for chain in chains
-        for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE)
-    )
+    n_columns, n_context = components.n_columns, components.context.shape[1]
+    scales = np.stack([chain.scales for chain in chains])
+    n_draws = scales.shape[0] * scales.shape[1]
+    has_context, has_places = n_context > 0, components.n_places > 0
+
+    def pieces() -> Iterator[np.ndarray]:
+        for chain in chains:
+            for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
+                drawn = chain.weights[piece]
+                kernels = drawn[:, :n_columns] @ to_kernels
+                first, context = int(basis.intercept), drawn[:, n_columns : n_columns + n_context] / context_norm
+                yield np.hstack([kernels[:, :first], context, kernels[:, first:]]) if has_context else kernels
+
+    def places() -> Iterator[np.ndarray]:
+        for chain in chains:
+            for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
+                yield chain.weights[piece, n_columns + n_context :]
+
+    shape = (n_draws, components.n_places)
     return KernelDraws(
         basis=basis,
-        delta2=delta2,
-        n_active=np.full(delta2.shape, len(basis.centers)),
-        weights=put("weights", (delta2.size, basis.n_columns), np.dtype(float), pieces),
+        delta2=np.ascontiguousarray(scales[:, :, 0]),
+        n_active=np.full(scales.shape[:2], len(basis.centers)),
+        weights=put("weights", (n_draws, basis.n_columns), np.dtype(float), pieces()),
+        context_delta2=np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
+        places=put("places", shape, np.dtype(float), places()) if has_places else None,
+        place_delta2=np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
     )
 
 

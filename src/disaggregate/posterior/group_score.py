@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.model.reports import Reports, log_peaks, make_reports, run_of_groups
+from disaggregate.posterior.individuals import Individuals, as_individuals
 from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.evidence import EvidenceArrays, log_peaks, make_evidence
+from disaggregate.posterior.thinning import thinned_to
 
 _VALUES_AT_ONCE = 2**23
 
@@ -15,67 +19,59 @@ _VALUES_AT_ONCE = 2**23
 _FARTHEST = 1e150
 
 
-def group_log_scores(posterior: Posterior, X: np.ndarray, data: GroupedData) -> np.ndarray:
-    """Log posterior predictive likelihood of each group's evidence.
+def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.ndarray:
+    """Log posterior predictive likelihood of each group's report.
 
-    The logarithm of the average over draws of p(evidence given f), with the labels summed out through the
-    Poisson-binomial law of their count: a proper score that needs nobody's label.
+    The logarithm of the average over draws of p(report given f), with the labels summed out: a proper score that
+    needs nobody's label.
 
     Parameters
     ----------
     posterior : Posterior
         Draws.
-    X : ndarray of shape (n_rows, n_features)
+    rows : Individuals or ndarray of shape (n_rows, n_features)
         Individuals in the caller's order.
     data : GroupedData
         Groups and evidence.
     """
-    from disaggregate.sampler.compiled.evidence import evidence_by_draw
-
-    evidence, peaks = make_evidence(data), log_peaks(data)
-    n_draws = posterior.delta2.size
+    reports, peaks = make_reports(data), log_peaks(data)
     scores = np.empty(len(data.names))
-    for first, last in runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // n_draws)):
-        rows = slice(data.offsets[first], data.offsets[last])
-        counts = slice(evidence.starts[first], evidence.starts[last])
-        fitted = np.clip(posterior.scores(X[data.order[rows]]), -_FARTHEST, _FARTHEST)
-        offsets = data.offsets[first : last + 1] - data.offsets[first]
-        by_draw = evidence_by_draw(
-            fitted,
-            offsets,
-            evidence.units[rows],
-            evidence.starts[first : last + 1] - evidence.starts[first],
-            evidence.likelihood[counts],
-            evidence.log_likelihood[counts],
-        )
-        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(n_draws) + peaks[first:last]
+    individuals = as_individuals(rows)
+    if reports.is_sample.any():  # compositions are pooled over all rows, so all of them are needed at once
+        posterior = thinned_to(posterior, _VALUES_AT_ONCE // len(individuals))
+        runs = [(0, len(data.names))]
+    else:
+        runs = runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // posterior.delta2.size))
+    for first, last in runs:
+        own = individuals[data.order[data.offsets[first] : data.offsets[last]]]
+        by_draw = group_log_likelihood(run_of_groups(reports, first, last), posterior, own)
+        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(len(by_draw)) + peaks[first:last]
     return scores
 
 
-def group_log_likelihood(evidence: EvidenceArrays, group: int, fitted: np.ndarray) -> np.ndarray:
-    """Log likelihood of one group's evidence in each draw of its members' scores, labels summed out.
+def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individuals) -> np.ndarray:
+    """Log likelihood of each group's report in each draw, labels summed out, shape (n_draws, n_groups).
 
     Parameters
     ----------
-    evidence : EvidenceArrays
-        What all groups report.
-    group : int
-        Place of the group.
-    fitted : ndarray of shape (n_draws, n_members)
-        Scores f.
+    reports : Reports
+        What the groups report.
+    posterior : Posterior
+        Draws.
+    rows : Individuals
+        Members of the groups, group after group.
     """
     from disaggregate.sampler.compiled.evidence import evidence_by_draw
 
-    rows = slice(*evidence.offsets[group : group + 2])
-    counts = slice(*evidence.starts[group : group + 2])
-    return evidence_by_draw(
-        np.ascontiguousarray(np.clip(fitted, -_FARTHEST, _FARTHEST)),
-        evidence.offsets[group : group + 2] - rows.start,
-        evidence.units[rows],
-        evidence.starts[group : group + 2] - counts.start,
-        evidence.likelihood[counts],
-        evidence.log_likelihood[counts],
-    )[:, 0]
+    scores = np.clip(posterior.scores(rows), -_FARTHEST, _FARTHEST)
+    first = reports.offsets[:-1]
+    of_groups = rows[first]
+    offsets = np.zeros((len(scores), len(first)))
+    if reports.is_sample.any():
+        unknown = np.full(len(first), -1)
+        offsets = posterior.offsets(of_groups.context, unknown if of_groups.place is None else of_groups.place)
+    individual = scores - np.repeat(offsets, np.diff(reports.offsets), axis=1)
+    return evidence_by_draw(reports, np.ascontiguousarray(individual), np.ascontiguousarray(offsets))
 
 
 def runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:

@@ -22,8 +22,8 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
     ----------
     data : GroupedData
         Groups and evidence.
-    count_tallies : ndarray of shape (n_rows + n_groups,)
-        In how many draws each group had each count of positives.
+    count_tallies : ndarray of shape (n_tallies,)
+        How often each group had each share of positives; see ``GroupedData.tally_starts``.
     level : float
         Probability of the credible intervals.
 
@@ -34,12 +34,12 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
         of the true share of the members, and its credible interval.
     """
     tails = interval_ends(level)
-    shares = [_share_summary(count_tallies[i:j], tails) for i, j in pairwise(data.starts)]
+    shares = [_share_summary(count_tallies[i:j], tails) for i, j in pairwise(data.tally_starts)]
     implied, low, high = np.array(shares).T
     return as_table(
         {
             "group": data.names,
-            "n": data.sizes,
+            "n": data.people,
             "reported": data.reported_shares,
             "implied": implied,
             "conf_low": low,

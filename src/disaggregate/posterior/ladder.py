@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from disaggregate.groups import GroupedData
+from disaggregate.model.priors import ScalePrior
+from disaggregate.model.reports import log_peaks, make_reports
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence, log_evidence_of_constant
 from disaggregate.sampler.chain import ChainDraws
-from disaggregate.sampler.dense.chain import DenseDraws
-from disaggregate.sampler.evidence import log_peaks, make_evidence
-from disaggregate.sampler.model import Prior
+from disaggregate.sampler.dense.chains import DenseDraws
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class LadderReport:
     log_evidence : LogEvidence
         Log marginal likelihood of the reports.
     log_evidence_constant : float
-        The same for a model in which everybody has the same probability.
+        The same for a model in which everybody has the same probability; NaN where that was not compared.
     """
 
     powers: np.ndarray
@@ -57,7 +57,7 @@ def mixture_report(reports: Sequence[LadderReport], evidence: LogEvidence) -> La
 
 
 def ladder_report(
-    chains: Sequence[DenseDraws | ChainDraws], powers: np.ndarray, data: GroupedData, prior: Prior
+    chains: Sequence[DenseDraws | ChainDraws], powers: np.ndarray, data: GroupedData, constant: ScalePrior | None
 ) -> LadderReport | None:
     """Sum up the ladders of all chains; None where there is only one rung.
 
@@ -69,8 +69,8 @@ def ladder_report(
         The ladder.
     data : GroupedData
         What the groups report.
-    prior : Prior
-        Hyper-parameters; delta2 is the prior variance of a constant f.
+    constant : ScalePrior or None
+        Prior of the variance of a constant f; None where a constant is no rival worth comparing with.
     """
     if len(powers) == 1:
         return None
@@ -78,6 +78,8 @@ def ladder_report(
     return LadderReport(
         powers=powers,
         swap_rates=np.mean([chain.swap_rates for chain in chains], axis=0),
-        log_evidence=log_evidence([chain.stones for chain in chains], peak),
-        log_evidence_constant=peak + log_evidence_of_constant(make_evidence(data), prior),
+        log_evidence=log_evidence([chain.log_ratios for chain in chains], peak),
+        log_evidence_constant=np.nan
+        if constant is None
+        else peak + log_evidence_of_constant(make_reports(data), constant),
     )

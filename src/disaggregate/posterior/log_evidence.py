@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, gammaln, log_ndtr, logsumexp
+from scipy.special import expit, logsumexp
 from scipy.stats import t as student
 
-from disaggregate.posterior.group_score import group_log_likelihood
-from disaggregate.sampler.evidence import EvidenceArrays
-from disaggregate.sampler.model import Prior
+from disaggregate.model.priors import ScalePrior
+from disaggregate.model.reports import Reports
 
 _FEWEST_ESTIMATES = 4
 _NODES = 201
@@ -41,7 +40,7 @@ class LogEvidence:
         return f"{self.value:.2f} ± {self.std_error:.2f}"
 
 
-def log_evidence(stones: list[np.ndarray], peak: float = 0.0) -> LogEvidence:
+def log_evidence(log_ratios: list[np.ndarray], peak: float = 0.0) -> LogEvidence:
     """Climb from the prior to the posterior, a stepping stone a pair of rungs.
 
     The ratio of the normalisers of two neighbouring rungs is found by Bennett's acceptance ratio, which uses the
@@ -50,18 +49,18 @@ def log_evidence(stones: list[np.ndarray], peak: float = 0.0) -> LogEvidence:
 
     Parameters
     ----------
-    stones : list of ndarray of shape (n_sweeps, n_rungs - 1, 2)
+    log_ratios : list of ndarray of shape (n_sweeps, n_rungs - 1, 2)
         For each chain the log likelihood ratios of each pair of neighbours, the colder rung's over the
         hotter one's: at the hotter replica, and at the colder one.
     peak : float, default=0.0
         Log likelihood that was taken out of the evidence to scale it.
     """
-    n_pieces = -(-_FEWEST_ESTIMATES // len(stones))
-    pieces = [piece for chain in stones for piece in np.array_split(chain, n_pieces) if len(piece)]
+    n_pieces = -(-_FEWEST_ESTIMATES // len(log_ratios))
+    pieces = [piece for chain in log_ratios for piece in np.array_split(chain, n_pieces) if len(piece)]
     estimates = [_sum_of_ratios(piece) for piece in pieces]
     is_known = len(estimates) > 1 and np.all(np.isfinite(estimates))
     spread = float(np.std(estimates, ddof=1)) if is_known else np.nan
-    return LogEvidence(peak + _sum_of_ratios(np.concatenate(stones)), spread / np.sqrt(len(estimates)))
+    return LogEvidence(peak + _sum_of_ratios(np.concatenate(log_ratios)), spread / np.sqrt(len(estimates)))
 
 
 def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> LogEvidence:
@@ -80,8 +79,10 @@ def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> Lo
     return LogEvidence(value, float(np.sqrt(np.sum(errors**2))))
 
 
-def _sum_of_ratios(stones: np.ndarray) -> float:
-    return float(sum(_log_ratio(stones[:, pair, 0], stones[:, pair, 1]) for pair in range(stones.shape[1])))
+def _sum_of_ratios(log_ratios: np.ndarray) -> float:
+    return float(
+        sum(_log_ratio(log_ratios[:, pair, 0], log_ratios[:, pair, 1]) for pair in range(log_ratios.shape[1]))
+    )
 
 
 def _log_ratio(at_hotter: np.ndarray, at_colder: np.ndarray) -> float:
@@ -97,49 +98,24 @@ def _log_ratio(at_hotter: np.ndarray, at_colder: np.ndarray) -> float:
     return float(brentq(imbalance, finite.min() - 50.0, finite.max() + 50.0, xtol=1e-6))
 
 
-def log_evidence_of_constant(evidence: EvidenceArrays, prior: Prior) -> float:
+def log_evidence_of_constant(reports: Reports, prior: ScalePrior) -> float:
     """Log marginal likelihood of the reports if everybody had the same probability Phi(c).
 
-    A priori c is N(0, delta2), as the intercept is; with delta2 integrated out it is a t variable.
+    A priori c is N(0, delta2), as the intercept is; with an inverse-gamma delta2 integrated out it is a t variable.
     """
+    from disaggregate.sampler.compiled.evidence import evidence_by_draw
+
+    mu, nu = -2.0 * prior.power, 2.0 * prior.inverse_rate
+    n_rows, n_groups = len(reports.units), len(reports.law)
 
     def log_integrand(grid: np.ndarray) -> np.ndarray:
-        log_prior = student.logpdf(grid, prior.mu, scale=np.sqrt(prior.nu / prior.mu))
-        binomial = [_log_likelihood_of_constant(evidence, ~is_weighted, c) for c in grid]
-        return log_prior + binomial + _log_likelihood_when_weighted(evidence, is_weighted, grid)
+        log_prior = student.logpdf(grid, mu, scale=np.sqrt(nu / mu))
+        values = [evidence_by_draw(reports, np.full((1, n_rows), c), np.zeros((1, n_groups))).sum() for c in grid]
+        return log_prior + np.array(values)
 
-    is_weighted = np.diff(evidence.starts) - 1 > np.diff(evidence.offsets)
     grid = np.linspace(-_FARTHEST_CONSTANT, _FARTHEST_CONSTANT, _NODES)
     coarse = log_integrand(grid)
     likely = grid[coarse >= coarse.max() - 40.0]
     step = grid[1] - grid[0]
     fine = np.linspace(likely[0] - step, likely[-1] + step, _NODES)
     return float(logsumexp(log_integrand(fine)) + np.log(fine[1] - fine[0]))
-
-
-def _log_likelihood_of_constant(evidence: EvidenceArrays, is_plain: np.ndarray, c: float) -> float:
-    """Given c, the count of a group without survey weights is binomial."""
-    if not is_plain.any():
-        return 0.0
-    sizes = np.diff(evidence.offsets)
-    log_likelihood = evidence.log_likelihood[np.repeat(is_plain, np.diff(evidence.starts))]
-    sizes = sizes[is_plain]
-    first = np.cumsum(sizes + 1) - (sizes + 1)
-    n = np.repeat(sizes, sizes + 1)
-    k = np.arange(len(n)) - np.repeat(first, sizes + 1)
-    log_ways = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    terms = log_ways + k * log_ndtr(c) + (n - k) * log_ndtr(-c) + log_likelihood
-    largest = np.maximum.reduceat(terms, first)
-    sums = np.add.reduceat(np.exp(terms - np.repeat(largest, sizes + 1)), first)
-    return float(np.sum(np.log(sums) + largest))
-
-
-def _log_likelihood_when_weighted(
-    evidence: EvidenceArrays, is_weighted: np.ndarray, grid: np.ndarray
-) -> np.ndarray:
-    """Sum over the groups with survey weights, for every constant of the grid."""
-    total = np.zeros(len(grid))
-    for group in np.flatnonzero(is_weighted):
-        n_members = evidence.offsets[group + 1] - evidence.offsets[group]
-        total += group_log_likelihood(evidence, int(group), np.repeat(grid[:, None], n_members, axis=1))
-    return total

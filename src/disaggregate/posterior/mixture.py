@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -49,10 +49,31 @@ class Posterior:
         """Whether kernels come and go; with dense weights all are active, always."""
         return not isinstance(self.parts[0].weights, np.ndarray)
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """Score f(x) = sum_k beta_k K(x, c_k) of each row in each draw, shape (n_chains * n_draws, n_rows)."""
-        by_part = [part.scores(X).reshape(*part.shape, len(X)) for part in self.parts]
-        return self._in_order(by_part).reshape(-1, len(X))
+    @property
+    def scales(self) -> dict[str, np.ndarray]:
+        """Scale delta2 of each component, shape (n_chains, n_draws): "individual", "context" and "place"."""
+        found = {"individual": self.delta2}
+        for name in ("context", "place"):
+            parts = [getattr(part, f"{name}_delta2") for part in self.parts]
+            known = [part for part in parts if part is not None]
+            if len(known) == len(parts):
+                found[name] = self._in_order(known)
+        return found
+
+    @property
+    def has_places(self) -> bool:
+        """Whether groups have an intercept of their own."""
+        return self.parts[0].places is not None
+
+    def scores(self, rows: Any) -> np.ndarray:
+        """Score of each row in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.scores`."""
+        by_part = [part.scores(rows).reshape(*part.shape, len(rows)) for part in self.parts]
+        return self._in_order(by_part).reshape(-1, len(rows))
+
+    def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
+        """Offset of some groups in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.offsets`."""
+        by_part = [part.offsets(context, place).reshape(*part.shape, len(place)) for part in self.parts]
+        return self._in_order(by_part).reshape(-1, len(place))
 
     def to_datatree(self, X: np.ndarray | None = None) -> DataTree:
         """Give the draws to ArviZ.
@@ -72,6 +93,9 @@ class Posterior:
         except ImportError as error:
             raise ImportError("to_datatree needs xarray: pip install 'disaggregate[arviz]'") from error
         variables: dict = {"delta2": (("chain", "draw"), self.delta2)}
+        for name, values in self.scales.items():
+            if name != "individual":
+                variables[f"delta2_{name}"] = (("chain", "draw"), values)
         if self.is_sparse:
             variables["n_active"] = (("chain", "draw"), self.n_active)
         constants = [part.constant for part in self.parts if part.constant is not None]

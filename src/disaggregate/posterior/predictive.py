@@ -15,10 +15,10 @@ from scipy.special import ndtr
 
 from disaggregate.even_choice import even_choice
 from disaggregate.groups import GroupedData
-from disaggregate.groups.evidence import Count, Fraction, Population
-from disaggregate.posterior.group_score import group_log_likelihood, runs_of_groups
+from disaggregate.groups.evidence import Count, Fraction
+from disaggregate.model.reports import Reports, make_reports, run_of_groups
+from disaggregate.posterior.group_score import runs_of_groups
 from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.evidence import EvidenceArrays, make_evidence
 
 # Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
 _MOST_DRAWS = 1000
@@ -40,7 +40,7 @@ _LEAST_VARIANCE = 1e-6
 # A report that is impossible in a draw counts as this improbable, so that weights stay numbers.
 _FARTHEST = 1e150
 
-_TELL_SHARES = (Fraction, Count, Population)
+_TELL_SHARES = (Fraction, Count)
 
 
 @dataclass(frozen=True)
@@ -81,18 +81,19 @@ def check_reports(posterior: Posterior, X: np.ndarray, data: GroupedData) -> Pre
         Groups and evidence.
     """
     groups = _checked_groups(data)
-    if not len(groups):
+    # An intercept of its own explains any group's report, and a cell is no single person.
+    if not len(groups) or posterior.has_places or data.counts is not None:
         return PredictiveCheck(np.nan, (), np.empty(0))
     rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
-    n_draws, place, evidence = posterior.delta2.size, 0, make_evidence(data)
+    n_draws, place, reports = posterior.delta2.size, 0, make_reports(data)
     chosen = even_choice(n_draws, _MOST_DRAWS)
     for first, last in runs_of_groups(data.sizes[groups], max(1, _VALUES_AT_ONCE // n_draws)):
         rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
         scores = posterior.scores(X[data.order[rows]])[chosen]
         for group in groups[first:last]:
             own, scores = np.split(scores, [data.sizes[group]], axis=1)
-            surprise[place], replicated[:, place] = _compare(own, data, evidence, int(group), rng)
+            surprise[place], replicated[:, place] = _compare(own, data, reports, int(group), rng)
             place += 1
     farther = (replicated**2).sum(axis=1) >= (surprise**2).sum()
     return PredictiveCheck(float(farther.mean()), tuple(data.names[group] for group in groups), surprise)
@@ -108,14 +109,14 @@ def _checked_groups(data: GroupedData) -> np.ndarray:
 
 
 def _compare(
-    scores: np.ndarray, data: GroupedData, evidence: EvidenceArrays, group: int, rng: np.random.Generator
+    scores: np.ndarray, data: GroupedData, reports: Reports, group: int, rng: np.random.Generator
 ) -> tuple[float, np.ndarray]:
     """Say how far a report lies from what the other groups lead to expect, and how far made-up ones would."""
     rows = slice(*data.offsets[group : group + 2])
     share_of = data.units[rows] / data.units[rows].sum()
     p = ndtr(scores)
     mean, variance = p @ share_of, (p * (1.0 - p)) @ share_of**2
-    weight = _weights_without(scores, evidence, group)
+    weight = _weights_without(scores, reports, group)
     expected = weight @ mean
     confidence = getattr(data.evidence[group], "confidence", np.inf)
     noise = expected * (1.0 - expected) / (confidence + 3.0)
@@ -126,9 +127,13 @@ def _compare(
     return float((reported - expected) / spread), (made_up - expected) / spread
 
 
-def _weights_without(scores: np.ndarray, evidence: EvidenceArrays, group: int) -> np.ndarray:
+def _weights_without(scores: np.ndarray, reports: Reports, group: int) -> np.ndarray:
     """Weights that take the draws to those of a fit without the group, cut where few would count for all."""
-    log_likelihood = np.maximum(group_log_likelihood(evidence, group, scores), -_FARTHEST)
+    from disaggregate.sampler.compiled.evidence import evidence_by_draw
+
+    own = run_of_groups(reports, group, group + 1)
+    clipped = np.ascontiguousarray(np.clip(scores, -_FARTHEST, _FARTHEST))
+    log_likelihood = np.maximum(evidence_by_draw(own, clipped, np.zeros((len(scores), 1)))[:, 0], -_FARTHEST)
     weight = np.exp(log_likelihood.min() - log_likelihood)
     weight = np.minimum(weight, weight.mean() * np.sqrt(len(weight)))
     return weight / weight.sum()

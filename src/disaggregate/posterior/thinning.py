@@ -58,6 +58,13 @@ def thin_to(posterior: Posterior, X: np.ndarray, precision: float) -> Posterior:
     return thinned
 
 
+def thinned_to(posterior: Posterior, n_draws: int) -> Posterior:
+    """Keep so many draws of all chains together at most, if at least one of each is left."""
+    n_chains, n_each = posterior.shape
+    step = -(-n_chains * n_each // max(n_draws, n_chains))
+    return every(posterior, min(step, n_each)) if step > 1 else posterior
+
+
 def every(posterior: Posterior, step: int) -> Posterior:
     """Keep one draw in so many."""
     is_kept = np.arange(posterior.shape[1]) % step == step - 1
@@ -68,8 +75,12 @@ def every(posterior: Posterior, step: int) -> Posterior:
             continue
         n_chains, n_draws = part.shape
         rows = (np.arange(n_chains)[:, None] * n_draws + own).ravel()
-        parts.append(
-            replace(part, delta2=part.delta2[:, own], n_active=part.n_active[:, own], weights=part.weights[rows])
-        )
+        by_draw = {
+            name: values[:, own]
+            for name in ("delta2", "n_active", "context_delta2", "place_delta2")
+            if (values := getattr(part, name)) is not None
+        }
+        places = None if part.places is None else part.places[rows]
+        parts.append(replace(part, **by_draw, weights=part.weights[rows], places=places))
         places.append(place)
     return Posterior(tuple(parts), np.searchsorted(places, posterior.part_of_draw[is_kept]))

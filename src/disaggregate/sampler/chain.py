@@ -54,7 +54,7 @@ class Record(NamedTuple):
     active: np.ndarray
     weights: np.ndarray
     label_sums: np.ndarray
-    count_tallies: np.ndarray
+    share_tallies: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class ChainDraws:
         Active columns and their weights, draw after draw.
     label_sums : ndarray of shape (n_rows,)
         In how many draws each individual was positive.
-    count_tallies : ndarray of shape (n_rows + n_groups,)
+    share_tallies : ndarray of shape (n_rows + n_groups,)
         In how many draws each group had each count of positives.
-    stones : ndarray of shape (n_draws, n_rungs - 1, 2)
+    log_ratios : ndarray of shape (n_draws, n_rungs - 1, 2)
         Log likelihood ratios between neighbouring rungs of a ladder.
     swap_rates : ndarray of shape (n_rungs - 1,)
         How often neighbours trade places.
@@ -84,9 +84,14 @@ class ChainDraws:
     active: np.ndarray
     weights: np.ndarray
     label_sums: np.ndarray
-    count_tallies: np.ndarray
-    stones: np.ndarray
+    share_tallies: np.ndarray
+    log_ratios: np.ndarray
     swap_rates: np.ndarray
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+        return len(self.size)
 
     def first(self, n_draws: int) -> ChainDraws:
         """Keep the first draws only; the sums over all draws are taken for theirs."""
@@ -100,7 +105,7 @@ class ChainDraws:
             active=self.active[:n_active],
             weights=self.weights[:n_active],
             label_sums=share * self.label_sums,
-            count_tallies=share * self.count_tallies,
+            share_tallies=share * self.share_tallies,
         )
 
 
@@ -195,7 +200,7 @@ def empty_record(capacity: int, sums: np.ndarray, tallies: np.ndarray, n_rows: i
         active=np.zeros((n_rows, capacity), dtype=np.int64),
         weights=np.zeros((n_rows, capacity)),
         label_sums=sums,
-        count_tallies=tallies,
+        share_tallies=tallies,
     )
 
 

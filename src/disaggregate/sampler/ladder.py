@@ -51,7 +51,7 @@ class SparseLadder:
         self.states = [random_start(one, prior, n_proposals, rng) for one in self.problems]
         self.swapped = np.zeros(len(powers) - 1)
         self.label_sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-        self.count_tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
+        self.share_tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
 
     def climb(self, powers: np.ndarray) -> None:
         """Put the same replicas on other rungs."""
@@ -69,11 +69,11 @@ class SparseLadder:
         for rung, problem in enumerate(self.problems):
             if not has_room(problem, self.states[rung]):
                 self.states[rung] = with_room(problem, self.states[rung])
-        nothing = empty_record(0, self.label_sums, self.count_tallies, n_rows=0)
+        nothing = empty_record(0, self.label_sums, self.share_tallies, n_rows=0)
         for rung in range(len(self.states) - 1, 0, -1):
             advance_sparse(self.problems[rung], self._prior, self.states[rung], self._rng, 1, _NEVER, 1, nothing)
         capacity = len(self.states[0].active)
-        record = empty_record(capacity, self.label_sums, self.count_tallies, n_rows=1)
+        record = empty_record(capacity, self.label_sums, self.share_tallies, n_rows=1)
         kept = advance_sparse(self.problems[0], self._prior, self.states[0], self._rng, 1, n_burn, thin, record)
         return compact(record, kept)
 
@@ -157,7 +157,7 @@ class LadderChain:
         ladder = self._replicas
         if ladder is None:
             return ChainDraws(size, scale, active, weights, np.empty(0), np.empty(0), stones, np.empty(0))
-        sums, tallies, rates = ladder.label_sums, ladder.count_tallies, ladder.swapped / self.n_done
+        sums, tallies, rates = ladder.label_sums, ladder.share_tallies, ladder.swapped / self.n_done
         return ChainDraws(size, scale, active, weights, sums, tallies, stones, rates)
 
     def snapshot(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class LadderChain:
             "state": None if ladder is None else [copies(state) for state in ladder.states],
             "generator": self._given[-1].bit_generator.state,
             "kept": self.kept.snapshot(),
-            "sums": None if ladder is None else copies((ladder.label_sums, ladder.count_tallies, ladder.swapped)),
+            "sums": None if ladder is None else copies((ladder.label_sums, ladder.share_tallies, ladder.swapped)),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class LadderChain:
             self._replicas = SparseLadder(*self._given)
             self._replicas.states = [State(*copies(state)) for state in snapshot["state"]]
             sums = copies(snapshot["sums"])
-            self._replicas.label_sums, self._replicas.count_tallies, self._replicas.swapped = sums
+            self._replicas.label_sums, self._replicas.share_tallies, self._replicas.swapped = sums
         self._given[-1].bit_generator.state = snapshot["generator"]
         self.kept.restore(snapshot["kept"])
         self.n_done = 0 if self._replicas is None else int(self._replicas.states[0].sweep[0])

@@ -12,10 +12,13 @@ import numpy as np
 
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import group_rows
+from disaggregate.model.components import make_components
+from disaggregate.model.priors import inverse_gamma
+from disaggregate.model.reports import make_reports
 from disaggregate.sampler.chain import Moves, Schedule, SparseChain
-from disaggregate.sampler.dense.chain import DenseChain
-from disaggregate.sampler.dense.model import DenseProblem, Paths
-from disaggregate.sampler.evidence import make_evidence, make_ladder
+from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
+from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.model import Prior, make_problem
 
 _PATIENCE = 1.0
@@ -77,11 +80,13 @@ def _tell() -> None:
 def _run_tiny_chain(moves: Moves) -> None:
     data = group_rows(["a", "a"], {"a": Fraction(0.5)})
     columns = np.array([[1.0, 1.0], [1.0, 0.5]])
-    prior = Prior(1.0, 1.0, 1.0, 1.0)
     rng = np.random.default_rng(0)
     schedule = Schedule(n_burn=0, n_draws=1, thin=1, moves=moves)
     if moves == "dense":
-        problem = DenseProblem(columns, np.ones(2), make_ladder(make_evidence(data), np.array([1.0, 0.0])))
-        DenseChain(problem, prior, Paths(np.ones(2), np.ones((2, 3))), schedule, None, rng).advance()
+        prior = inverse_gamma(3.0, 15.0)
+        components = make_components(2, np.ones(2), 0, 1.0, prior, None, prior, 0, prior, 1, False)
+        backend = WholeData(components, columns, make_reports(data), np.array([1.0, 0.0]))
+        DenseChains(backend, tune(backend, 2, ENOUGH_TO_TUNE, rng), schedule, [0], [rng]).advance()
     else:
-        SparseChain(make_problem(columns, 1, data), prior, schedule, 1, rng).advance()
+        prior_of_2005 = Prior(1.0, 1.0, 1.0, 1.0)
+        SparseChain(make_problem(columns, 1, data), prior_of_2005, schedule, 1, rng).advance()

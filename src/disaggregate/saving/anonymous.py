@@ -12,6 +12,7 @@ from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
+from disaggregate.posterior.individuals import GroupEffects
 from disaggregate.tables.encoded_columns import CategoryColumn
 from disaggregate.tables.suppression import hidden
 
@@ -40,7 +41,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
             "averages of several individuals each (disaggregate fit --landmarks 200), and save again."
         )
     twin = copy.copy(model)
-    kept = ~hidden(model._data.sizes, min_group_size)
+    kept = ~hidden(model._data.people, min_group_size)
     if not kept.any():
         raise ValueError(
             f"this model cannot be anonymised: none of its groups has {min_group_size} members; lower "
@@ -48,7 +49,9 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
         )
     twin._data, tallies = _large_groups(model._data, model._fitted.count_tallies, kept)
     twin.context_ = _of_large_groups(model.context_, twin._data)
-    twin._fitted = _nobodys(model._fitted, tallies)
+    twin._fitted = _nobodys(model._fitted, tallies, kept)
+    twin.posterior_ = twin._fitted.posterior
+    twin.group_effects_ = None if model.group_effects_ is None else GroupEffects(twin._data.names)
     twin.diagnostics_ = _summed_up(model.diagnostics_)
     if hasattr(model.confidence, "items"):
         twin.confidence = {name: value for name, value in model.confidence.items() if name in twin._data.names}
@@ -66,18 +69,26 @@ def without_rare_levels(tables: dict[str, Any]) -> dict[str, Any]:
 
 
 def _large_groups(data: GroupedData, tallies: np.ndarray, kept: np.ndarray) -> tuple[GroupedData, np.ndarray]:
-    sizes = data.sizes[kept]
-    entries = np.repeat(kept, data.totals + 1)
+    people, totals = data.people[kept], data.totals[kept]
+    entries = np.repeat(kept, np.diff(data.starts))
+    by_tally = np.repeat(kept, np.diff(data.tally_starts))
+    is_cells = data.counts is not None
+    sizes = np.ones(len(people), dtype=np.int64) if is_cells else people  # one row stands for everybody
     groups = replace(
         data,
         names=tuple(name for name, keep in zip(data.names, kept, strict=True) if keep),
         evidence=tuple(known for known, keep in zip(data.evidence, kept, strict=True) if keep),
         offsets=np.concatenate([[0], np.cumsum(sizes)]),
         order=np.arange(sizes.sum()),
-        units=_nobodys_units(sizes, data.totals[kept]),
+        units=np.ones(len(people), dtype=np.int64) if is_cells else _nobodys_units(sizes, totals),
         log_likelihood=data.log_likelihood[entries],
+        counts=people if is_cells else None,
+        weights=None,
+        nodes=None if data.nodes is None else data.nodes[entries],
+        lengths=None if data.lengths is None else data.lengths[kept],
+        steps=None if data.steps is None else data.steps[kept],
     )
-    return groups, tallies[entries]
+    return groups, tallies[by_tally]
 
 
 def _of_large_groups(context: Context | None, data: GroupedData) -> Context | None:
@@ -95,8 +106,14 @@ def _nobodys_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
     return units
 
 
-def _nobodys(fitted: Fitted, tallies: np.ndarray) -> Fitted:
-    return replace(fitted, label_sums=np.zeros((len(fitted.label_sums), 0)), count_tallies=tallies)
+def _nobodys(fitted: Fitted, tallies: np.ndarray, kept: np.ndarray) -> Fitted:
+    parts = tuple(
+        part if part.places is None else replace(part, places=np.ascontiguousarray(part.places[:, kept]))
+        for part in fitted.posterior.parts
+    )
+    posterior = replace(fitted.posterior, parts=parts)
+    no_labels = np.zeros((len(fitted.label_sums), 0))
+    return replace(fitted, posterior=posterior, label_sums=no_labels, count_tallies=tallies)
 
 
 def _summed_up(told: Diagnostics) -> Diagnostics:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.execute import Runner, Watcher
+from disaggregate.execute import Runner
+from disaggregate.fitting.session import CheckpointWriter
 from disaggregate.groups import GroupedData
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.model import CLASSES
@@ -19,13 +20,13 @@ from disaggregate.saving.pace import Pace
 from disaggregate.saving.tree import Reader, Writer
 
 # What snapshots of chains consist of; those of other layouts belong to other versions.
-_LAYOUT = 2
+_LAYOUT = 3
 
 # Parameters that change how a fit runs but not what it draws.
 _WHERE_IT_RUNS = ("n_jobs", "progress", "executor", "random_state")
 
 
-class Checkpoint(Watcher):
+class Checkpoint(CheckpointWriter):
     """Write where the chains are, every so often.
 
     Parameters
@@ -43,23 +44,23 @@ class Checkpoint(Watcher):
     def __init__(self, path: Any, fingerprint: str, seed: int, pace: Pace | None = None) -> None:
         self._path, self._fingerprint, self._seed = Path(path), fingerprint, seed
         self._pace = pace or Pace()
-        self._setting: dict[str, Any] = {}
+        self._resume_state: dict[str, Any] = {}
         self._chains: list[Runner] = []
         self._snapshots: dict[int, dict[str, Any]] = {}
         self._due: set[int] = set()
         self._asked = False
 
-    def watch(self, setting: dict[str, Any], chains: Sequence[Runner]) -> None:
+    def watch(self, resume_state: dict[str, Any], chains: Sequence[Runner]) -> None:
         """Begin with chains that were just set up; they are on file from now on.
 
         Parameters
         ----------
-        setting : dict
+        resume_state : dict
             What the chains were set up with.
         chains : sequence of Runner
             All of them.
         """
-        self._setting, self._chains = setting, list(chains)
+        self._resume_state, self._chains = resume_state, list(chains)
         self.write()
 
     def after_turn(self, runner: Runner) -> None:
@@ -98,7 +99,7 @@ class Checkpoint(Watcher):
                 {
                     "fingerprint": self._fingerprint,
                     "seed": str(self._seed),
-                    "setting": self._setting,
+                    "resume_state": self._resume_state,
                     "chains": [self._snapshots[id(chain)] for chain in self._chains],
                 }
             )
@@ -124,7 +125,12 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
     if "checkpoint" not in document:
         raise ArchiveError(f"{path} is a saved model, not a checkpoint; load it, or give another path.")
     saved = Reader(CLASSES, arrays).read(document["checkpoint"])
-    if not isinstance(saved, dict) or not {"fingerprint", "seed", "setting", "chains"} <= set(saved):
+    if isinstance(saved, dict) and "setting" in saved:
+        raise ValueError(
+            f"{path} was written by release 0.1, whose chains this version cannot resume: fit anew with another "
+            "checkpoint, or resume it with release 0.1."
+        )
+    if not isinstance(saved, dict) or not {"fingerprint", "seed", "resume_state", "chains"} <= set(saved):
         raise ArchiveError(f"{path} is damaged: it does not hold what a checkpoint holds.")
     if saved["fingerprint"] != fingerprint:
         raise ValueError(
@@ -150,10 +156,29 @@ def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: Gr
     if isinstance(parameters["centers"], np.ndarray):
         told["centers"] = _digest(parameters["centers"])
     text = json.dumps([told, version("disaggregate"), _LAYOUT, np.__version__], sort_keys=True)
+    known = (data.counts, data.weights, data.nodes)
     arrays = (features, data.order, data.offsets, data.units, data.log_likelihood)
+    arrays += tuple(np.zeros(0) if array is None else array for array in known)
+    arrays += (np.array([repr(report.population) for report in data.evidence]),)
     return hashlib.sha256("\n".join([text, *map(_digest, arrays)]).encode()).hexdigest()
 
 
 def _digest(array: np.ndarray) -> str:
     plain = np.ascontiguousarray(array)
     return hashlib.sha256(f"{plain.dtype} {plain.shape}".encode() + plain.tobytes()).hexdigest()
+
+
+class CheckpointFiles:
+    """Reads and writes checkpoints; see :class:`disaggregate.fitting.session.Checkpoints`."""
+
+    def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
+        """Tell fits apart."""
+        return fingerprint_of(parameters, features, data)
+
+    def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:
+        """Read where a run was; None when it never wrote anything down."""
+        return read_checkpoint(path, fingerprint)
+
+    def writer(self, path: Any, fingerprint: str, seed: int) -> Checkpoint:
+        """Return what writes where chains are, every so often."""
+        return Checkpoint(path, fingerprint, seed)

@@ -20,6 +20,7 @@ from disaggregate.groups import evidence as evidence_kinds
 from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
+from disaggregate.posterior.individuals import GroupEffects
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
@@ -42,6 +43,7 @@ CLASSES: dict[str, type] = {
             Context,
             Diagnostics,
             Fitted,
+            GroupEffects,
             GroupedData,
             Kernel,
             KernelDraws,
@@ -53,7 +55,10 @@ CLASSES: dict[str, type] = {
     )
 }
 _FITTED = ("classes_", "n_features_in_", "feature_names_in_", "label_proba_", "diagnostics_", "_fitted", "_data")
-_SINCE_LATER: dict[str, Any] = {"context_": None}  # what a file of an older version may lack
+_SINCE_LATER: dict[str, Any] = {
+    "context_": None,
+    "group_effects_": None,
+}  # what a file of an older version may lack
 _SAVED = (*_FITTED, *_SINCE_LATER)
 
 
@@ -180,8 +185,7 @@ def _try_out(model: Any, path: Any) -> None:
     try:
         with np.errstate(all="ignore"):
             somebody = np.zeros((1, model.n_features_in_))
-            known = somebody if model.context_ is None else model.context_.beside(somebody, None)
-            scores = model.posterior_.scores(known)
+            scores = model.posterior_.scores(somebody)
             str(model.diagnostics_)
     except Exception as error:
         raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error

@@ -18,6 +18,7 @@ from disaggregate.groups.context import Context
 from disaggregate.groups.evidence import Evidence
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
+from disaggregate.posterior.individuals import GroupEffects
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
@@ -53,6 +54,7 @@ def require_sound_model(model: Any) -> None:
     _require(isinstance(model._fitted, Fitted), "it lacks what was fitted")
     _require_posterior(model._fitted.posterior, model.n_features_in_)
     _require_context(model.context_, model._fitted.posterior, model.n_features_in_)
+    _require_places(model.group_effects_, model._fitted.posterior)
     _require(isinstance(getattr(model, "_data", None), GroupedData), "it lacks the groups")
     _require_groups(model._data)
     _require_tallies(model, model._fitted, model._data)
@@ -102,6 +104,16 @@ def _require_context(context: Any, posterior: Posterior, n_features: int) -> Non
     _require(_is_finite(context.scale) and context.scale > 0.0, "the scale of its context is wrong")
 
 
+def _require_places(effects: Any, posterior: Posterior) -> None:
+    if effects is None:
+        _require(not posterior.has_places, "it lacks the names of its groups' effects")
+        return
+    _require(isinstance(effects, GroupEffects) and isinstance(effects.names, tuple), "its group effects are wrong")
+    _require(len(set(effects.names)) == len(effects.names), "two of its group effects have the same name")
+    widths = {None if part.places is None else part.places.shape[1] for part in posterior.parts}
+    _require(widths == {len(effects.names)}, "its group effects do not fit its groups")
+
+
 def _require_draws(part: Any, n_features: int) -> None:
     _require(isinstance(part, KernelDraws) and isinstance(part.basis, Basis), "its draws lack a basis")
     basis, kernel = part.basis, part.basis.kernel
@@ -118,6 +130,13 @@ def _require_draws(part: Any, n_features: int) -> None:
     weights = part.weights.data if isinstance(part.weights, csr_array) else part.weights
     dimensions = 1 if isinstance(part.weights, csr_array) else 2
     _require(_is_finite_array(weights, dimensions), "its weights are no finite numbers")
+    for name in ("context_delta2", "place_delta2"):
+        scale = getattr(part, name)
+        sound = scale is None or (_is_finite_array(scale, 2) and scale.shape == part.delta2.shape)
+        _require(sound and (scale is None or bool((scale > 0.0).all())), "its scales are wrong")
+    _require((part.places is None) == (part.place_delta2 is None), "its group effects lack a scale")
+    sound = part.places is None or (_is_finite_array(part.places, 2) and len(part.places) == part.delta2.size)
+    _require(sound, "its group effects are wrong")
     expected = (part.delta2.size, basis.n_columns)
     _require(part.weights.shape == expected and part.n_active.shape == part.delta2.shape, "its weights do not fit")
 
@@ -135,17 +154,30 @@ def _require_groups(data: GroupedData) -> None:
     sound = _is_array(data.units, 1, "iu") and len(data.units) == n_rows
     _require(sound and bool(((data.units >= 1) & (data.units < _MOST_UNITS)).all()), "its weights are wrong")
     _require(_is_finite(data.rounding_error), "its rounding error is no number")
+    _require_cells(data, n_rows)
     sound = _is_array(data.log_likelihood, 1, "f") and len(data.log_likelihood) == data.starts[-1]
     _require(sound and not np.isnan(data.log_likelihood).any(), "the likelihood of its reports is wrong")
     _require(all(map(_has_share, data.evidence, data.sizes)), "its reports are wrong")
 
 
+def _require_cells(data: GroupedData, n_rows: int) -> None:
+    sound = data.counts is None or (_is_array(data.counts, 1, "iu") and len(data.counts) == n_rows)
+    _require(sound and (data.counts is None or bool((data.counts >= 1).all())), "its counts are wrong")
+    sound = data.weights is None or (_is_finite_array(data.weights, 1) and len(data.weights) == n_rows)
+    _require(sound and (data.weights is None or bool((data.weights > 0.0).all())), "its weights are wrong")
+    for known in (data.lengths, data.steps):
+        sound = known is None or (_is_array(known, 1, "iu") and len(known) == len(data.names))
+        _require(sound and (known is None or bool((known >= 1).all())), "its counts are listed wrongly")
+    sound = data.nodes is None or (_is_array(data.nodes, 1, "iu") and len(data.nodes) == data.starts[-1])
+    _require(sound, "its counts are listed wrongly")
+
+
 def _require_tallies(model: Any, fitted: Fitted, data: GroupedData) -> None:
     n_rows, tallies = int(data.offsets[-1]), fitted.count_tallies
-    sound = _is_array(tallies, 1, "iuf") and len(tallies) == len(data.log_likelihood)
+    sound = _is_array(tallies, 1, "iuf") and len(tallies) == data.tally_starts[-1]
     sound = sound and bool(np.isfinite(tallies).all() and (tallies >= 0).all())
     _require(
-        sound and bool((np.add.reduceat(tallies, data.starts[:-1]) > 0).all()),
+        sound and bool((np.add.reduceat(tallies, data.tally_starts[:-1]) > 0).all()),
         "the counts of its groups are wrong",
     )
     sums, known = fitted.label_sums, getattr(model, "label_proba_", None)

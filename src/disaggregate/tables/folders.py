@@ -130,38 +130,40 @@ def told_by_path(file: Path) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class FolderRows:
-    """Rows of a block that are read from their files whenever they are needed; see ``sampler.blocks.block.Rows``.
+    """Rows of a partition that are read from their files whenever they are needed.
+
+    See ``sampler.dense.partition.PartitionRows``.
 
     Attributes
     ----------
-    place : int
-        Which block it is.
+    index : int
+        Which partition it is.
     folder : PeopleFolder
         The files that hold its rows, and no others.
     rows : ndarray of int
-        Which rows of these files, in the block's order.
+        Which rows of these files, in the partition's order.
     encoder : Encoder
         Turns people into features.
     schema : dict
         What the columns hold.
-    reports : EvidenceArrays
+    told : Reports
         What the groups report.
     """
 
-    place: int
+    index: int
     folder: PeopleFolder
     rows: np.ndarray
     encoder: Encoder
     schema: Schema
-    reports: Any
+    told: Any
 
     def features(self) -> np.ndarray:
         """Read the features."""
         return encoded(self.folder, self.rows, self.encoder, self.schema)
 
-    def evidence(self) -> Any:
+    def reports(self) -> Any:
         """Return what the groups report."""
-        return self.reports
+        return self.told
 
 
 @dataclass(frozen=True)

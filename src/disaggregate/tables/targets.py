@@ -26,7 +26,13 @@ def speaks_of_groups(y: Any, groups: Any) -> bool:
 
 
 def read_group_target(
-    X: Any, y: Any, groups: Any, n_rows: int, confidence: Any, weights: np.ndarray | None = None
+    X: Any,
+    y: Any,
+    groups: Any,
+    n_rows: int,
+    confidence: Any,
+    weights: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
 ) -> GroupedData:
     """Read any form of ``y`` that speaks of groups.
 
@@ -44,21 +50,28 @@ def read_group_target(
         Confidence in plain shares, one for all or one a group.
     weights : ndarray of shape (n_rows,), optional
         Positive survey weights.
+    counts : ndarray of int, shape (n_rows,), optional
+        How many people each row stands for.
     """
     chi = dict(confidence.items()) if hasattr(confidence, "items") else confidence
     if is_group_target(y):
-        return _read_records(y, groups, n_rows, chi, weights)
+        return _read_records(y, groups, n_rows, chi, weights, counts)
     if groups is None:
         groups, y = two_columns(y)
         if len(groups) != n_rows:
             raise ValueError(f"y has {len(groups)} rows but X has {n_rows}; without groups= they must agree.")
     ids = row_groups(groups, n_rows)
     reports = reports_by_group(y, ids, index_labels(X) or index_labels(groups))
-    return group_rows(ids, _evidence_by_group(reports, chi), weights)
+    return group_rows(ids, _evidence_by_group(reports, chi), weights, counts)
 
 
 def _read_records(
-    y: np.ndarray, groups: Any, n_rows: int, confidence: Confidence, weights: np.ndarray | None
+    y: np.ndarray,
+    groups: Any,
+    n_rows: int,
+    confidence: Confidence,
+    weights: np.ndarray | None,
+    counts: np.ndarray | None,
 ) -> GroupedData:
     if y.shape != (n_rows,):
         raise ValueError(f"y has {len(y)} records but X has {n_rows} rows; give one record for each row of X.")
@@ -71,7 +84,7 @@ def _read_records(
         group: confidence if known.confidence is None else known.confidence for group, known in records.items()
     }
     evidence = {group: evidence_of(group, known.report, chosen[group]) for group, known in records.items()}
-    return group_rows(ids, evidence, weights)
+    return group_rows(ids, evidence, weights, counts)
 
 
 def _require_whole_groups(records: Mapping[Hashable, GroupRecord], present: Mapping[Hashable, int]) -> None:

@@ -11,7 +11,15 @@ from disaggregate.sampler.compiled.exchange import trade_places
 from disaggregate.sampler.compiled.expected import add_expected
 from disaggregate.sampler.compiled.information import fill_pieces
 from disaggregate.sampler.compiled.likelihood import add_likelihoods, likelihood_gradient
-from disaggregate.sampler.dense.sweep import CAREFUL, CAREFUL_EVERY, JUMP, JUMP_EVERY, MOST_STEPS, PATH_LENGTH, SLICE_WIDTH
+from disaggregate.sampler.dense.sweep import (
+    CAREFUL,
+    CAREFUL_EVERY,
+    JUMP,
+    JUMP_EVERY,
+    MOST_STEPS,
+    PATH_LENGTH,
+    SLICE_WIDTH,
+)
 
 
 @kernel

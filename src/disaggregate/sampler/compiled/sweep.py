@@ -105,4 +105,4 @@ def record_draw(problem, state, n_burn, thin, record, first):
     record.scale[place] = state.scale[0]
     copy(record.active[place, :size], state.active)
     copy(record.weights[place, :size], state.weights)
-    tally_labels(problem.evidence, state.scores, record.label_sums, record.count_tallies)
+    tally_labels(problem.evidence, state.scores, record.label_sums, record.share_tallies)

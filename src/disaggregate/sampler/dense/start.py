@@ -58,9 +58,7 @@ def _with_low_group_scales(components: Components, position: np.ndarray) -> np.n
     return position
 
 
-def start_chains(
-    target: Target, numbers: list[int], best: Mode, rngs: list[np.random.Generator]
-) -> np.ndarray:
+def start_chains(target: Target, numbers: list[int], best: Mode, rngs: list[np.random.Generator]) -> np.ndarray:
     """Put all replicas of some chains somewhere, shape (n_chains, n_rungs, n_coordinates).
 
     The first chain of a fit starts around the best mode that is known, the others around those that they find from a

@@ -1,4 +1,4 @@
-"""A block: the columns and the evidence of some groups, in tiles."""
+"""A partition: the columns and the reports of some groups, in tiles that fit a core's own cache."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.basis.centers import memory
-from disaggregate.sampler.blocks import cut
-from disaggregate.sampler.blocks.cut import evidence_of_run, runs_of_groups
-from disaggregate.sampler.evidence import EvidenceArrays, EvidenceLadder, make_ladder
+from disaggregate.model.reports import Reports, run_of_groups, with_powers
 
 Storage = Literal["float64", "float32", "recomputed"]
 
+# Rows of a partition, about.
+PARTITION_ROWS = 50_000
+
+# Partitions at most, about: of very large data they are larger, as every partition is a task at every step and a
+# cluster's scheduler takes its time for each.
+MOST_PARTITIONS = 400
+
+# Rows of a tile, about: with a few hundred columns both products with it find it in the cache.
+TILE_ROWS = 1024
 
 # Share of this machine's memory that columns may take before they are rather worked out again each time.
 _SHARE_OF_MEMORY = 0.5
@@ -30,17 +37,17 @@ def storage_for(wanted: str, n_rows: int, n_columns: int) -> Storage:
     return "float64" if fits else "recomputed"
 
 
-class Rows(Protocol):
-    """The individuals of a block, sorted by group, and what their groups report; read when they are needed."""
+class PartitionRows(Protocol):
+    """The rows of a partition, sorted by group, and what their groups report; read when they are needed."""
 
     @property
-    def place(self) -> int:
-        """Which block it is."""
+    def index(self) -> int:
+        """Which partition it is."""
 
     def features(self) -> np.ndarray:
-        """Return the features, a row an individual."""
+        """Return the features, one row per individual."""
 
-    def evidence(self) -> EvidenceArrays:
+    def reports(self) -> Reports:
         """Return what the groups report."""
 
 
@@ -50,30 +57,30 @@ class RowsInMemory:
 
     Attributes
     ----------
-    place : int
-        Which block it is.
+    index : int
+        Which partition it is.
     X : ndarray of shape (n_rows, n_features)
         Features.
-    reports : EvidenceArrays
+    told : Reports
         What the groups report.
     """
 
-    place: int
+    index: int
     X: np.ndarray
-    reports: EvidenceArrays
+    told: Reports
 
     def features(self) -> np.ndarray:
         """Return the features."""
         return self.X
 
-    def evidence(self) -> EvidenceArrays:
+    def reports(self) -> Reports:
         """Return what the groups report."""
-        return self.reports
+        return self.told
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How rows become a block.
+    """How rows become a partition.
 
     Attributes
     ----------
@@ -86,52 +93,46 @@ class Recipe:
     storage : {"float64", "float32", "recomputed"}
         How columns are kept, or that they are worked out anew each time they are needed. The first and the last
         give the same draws.
-    in_one_piece : int
-        Labels of groups of more members are part of the state.
     """
 
     basis: Basis
     to_kernels: np.ndarray
     powers: np.ndarray
     storage: Storage = "float64"
-    in_one_piece: int = cut.IN_ONE_PIECE
 
 
 class Tile(NamedTuple):
-    """Some groups of a block, and their rows."""
+    """Some groups of a partition, and their rows."""
 
     rows: slice
     groups: slice
-    ladder: EvidenceLadder
+    reports: Reports
 
 
 @dataclass(frozen=True)
-class Block:
-    """Columns and evidence of some groups; nothing in it changes.
+class Partition:
+    """Columns and reports of some groups; nothing in it changes.
 
     Attributes
     ----------
-    place : int
-        Which block it is.
+    index : int
+        Which partition it is.
     recipe : Recipe
         How it was made.
     tiles : tuple of Tile
         Its rows and groups, tile by tile.
-    has_large_groups : bool
-        Whether labels are part of the state.
     kept : ndarray of shape (n_rows, n_columns), or (n_rows, n_features) where columns are recomputed
         What columns come from.
     """
 
-    place: int
+    index: int
     recipe: Recipe
     tiles: tuple[Tile, ...]
-    has_large_groups: bool
     kept: np.ndarray
 
     @property
     def n_rows(self) -> int:
-        """Number of individuals."""
+        """Number of rows."""
         return len(self.kept)
 
     @property
@@ -143,17 +144,6 @@ class Block:
     def largest_tile(self) -> int:
         """Number of rows of the largest tile."""
         return max(tile.rows.stop - tile.rows.start for tile in self.tiles)
-
-    @cached_property
-    def n_table(self) -> int:
-        """Numbers that the tables of the largest groups take.
-
-        Room for them is made once a question and not for every tile: the allocator of Dask's workers gives such
-        memory back at once, and new memory is dear.
-        """
-        from disaggregate.sampler.compiled.blocks import room_for_tables
-
-        return max(room_for_tables(tile.ladder, self.recipe.in_one_piece) for tile in self.tiles)
 
     def columns(self) -> Iterator[tuple[Tile, np.ndarray]]:
         """Go through the tiles; yield each with its columns, of shape (n_rows, n_columns), in double precision.
@@ -173,26 +163,56 @@ class Block:
             yield tile, part
 
 
-def make_block(rows: Rows, recipe: Recipe) -> Block:
+def make_partition(rows: PartitionRows, recipe: Recipe) -> Partition:
     """Work out the columns tile by tile, so that they are the same as when they are recomputed later."""
-    evidence, X = rows.evidence(), rows.features()
-    tiles = tuple(tiles_of(evidence, recipe.powers))
+    reports, X = rows.reports(), rows.features()
+    tiles = tuple(tiles_of(reports, recipe.powers))
     kept = X
     if recipe.storage != "recomputed":
         kept = np.empty((len(X), len(recipe.to_kernels)), dtype=recipe.storage)
         for tile in tiles:
             kept[tile.rows] = tile_columns(X[tile.rows], recipe)
-    large = bool((np.diff(evidence.offsets) > recipe.in_one_piece).any())
-    return Block(rows.place, recipe, tiles, large, kept)
+    return Partition(rows.index, recipe, tiles, kept)
 
 
-def tiles_of(evidence: EvidenceArrays, powers: np.ndarray) -> Iterator[Tile]:
-    """Cut a block into tiles."""
-    for first, last in runs_of_groups(evidence.offsets, cut.TILE_ROWS):
-        rows = slice(int(evidence.offsets[first]), int(evidence.offsets[last]))
-        yield Tile(rows, slice(first, last), make_ladder(evidence_of_run(evidence, first, last), powers))
+def tiles_of(reports: Reports, powers: np.ndarray) -> Iterator[Tile]:
+    """Cut a partition into tiles."""
+    for first, last in runs_of_groups(reports.offsets, TILE_ROWS):
+        rows = slice(int(reports.offsets[first]), int(reports.offsets[last]))
+        yield Tile(rows, slice(first, last), with_powers(run_of_groups(reports, first, last), powers))
 
 
 def tile_columns(X: np.ndarray, recipe: Recipe) -> np.ndarray:
-    """Orthonormal columns at some rows, shape (n_rows, n_columns)."""
+    """Columns of the individual part at some rows, shape (n_rows, n_columns)."""
     return recipe.basis.columns(X).T @ recipe.to_kernels.T
+
+
+def partition_groups(offsets: np.ndarray) -> list[tuple[int, int]]:
+    """Cut groups into partitions; see :func:`runs_of_groups`."""
+    return runs_of_groups(offsets, max(PARTITION_ROWS, int(offsets[-1]) // MOST_PARTITIONS))
+
+
+def runs_of_groups(offsets: np.ndarray, n_rows: int) -> list[tuple[int, int]]:
+    """Cut groups into runs of at most so many rows; a larger group is a run by itself.
+
+    The cut depends on the sizes of the groups alone, so that it is the same wherever the runs are worked on.
+
+    Parameters
+    ----------
+    offsets : ndarray of shape (n_groups + 1,)
+        Where each group starts.
+    n_rows : int
+        Rows of a run at most.
+
+    Returns
+    -------
+    list of tuple
+        First group of each run, and the one after its last.
+    """
+    runs, first, n_groups = [], 0, len(offsets) - 1
+    while first < n_groups:
+        last = int(np.searchsorted(offsets, offsets[first] + n_rows, side="right")) - 1
+        last = max(last, first + 1)
+        runs.append((first, last))
+        first = last
+    return runs

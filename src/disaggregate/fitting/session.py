@@ -1,0 +1,158 @@
+"""One fit: starting or resuming its chains, running them, and writing checkpoints on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from disaggregate.execute import Watcher
+from disaggregate.fitting.dense import DenseSampling
+from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
+from disaggregate.fitting.plan import FitPlan
+from disaggregate.fitting.results import Fitted
+from disaggregate.fitting.run import Sampling, run
+from disaggregate.fitting.sparse import SparseSampling
+from disaggregate.groups import GroupedData
+from disaggregate.sampler.kept import are_on_disk
+
+
+class Checkpoints(Protocol):
+    """Reads and writes checkpoints; given to a session, so that fitting knows nothing of files."""
+
+    def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
+        """Tell fits apart."""
+
+    def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:
+        """Read where a run was; None when it never wrote anything down."""
+
+    def writer(self, path: Any, fingerprint: str, seed: int) -> CheckpointWriter:
+        """Return what writes where chains are, every so often."""
+
+
+class CheckpointWriter(Watcher):
+    """Writes where chains are."""
+
+    def watch(self, resume_state: dict[str, Any], chains: Any) -> None:
+        """Begin with chains that were just set up; they are on file from now on."""
+
+    def write(self) -> None:
+        """Write where the chains are; nobody must be moving them."""
+
+
+class FitSession:
+    """What a fit is about, its chains, and where it is written down on the way.
+
+    Parameters
+    ----------
+    checkpoints : Checkpoints
+        Reads and writes checkpoints.
+    parameters : mapping
+        Those of the classifier.
+    features : ndarray of shape (n_rows, n_features)
+        The individuals.
+    data : GroupedData
+        What the groups report.
+    checkpoint : path or None
+        File for the state of the chains.
+    resume : bool
+        Whether to resume from that file.
+    draws_to : path or None
+        Folder for the draws.
+    """
+
+    def __init__(
+        self,
+        checkpoints: Checkpoints,
+        parameters: Mapping[str, Any],
+        features: np.ndarray,
+        data: GroupedData,
+        checkpoint: Any,
+        resume: bool,
+        draws_to: Any,
+    ) -> None:
+        if resume and checkpoint is None:
+            raise ValueError("resume=True needs checkpoint=, the file that an earlier fit was writing.")
+        self._checkpoints = checkpoints
+        self._fingerprint = checkpoints.fingerprint(parameters, features, data)
+        self._path, self._resume = checkpoint, resume
+        self._saved = checkpoints.read(checkpoint, self._fingerprint) if resume else None
+        self._folder = None if draws_to is None else DrawsInFolder(Path(draws_to).absolute())
+        self._sampling: Sampling | None = None
+        self._plan: FitPlan | None = None
+        self._seed = 0
+
+    @property
+    def plan(self) -> FitPlan:
+        """What the chains were set up with."""
+        if self._plan is None:
+            raise RuntimeError("the chains of this session were not set up.")
+        return self._plan
+
+    def seed_or(self, random_state: Any) -> Any:
+        """Return the seed of the fit that is resumed, or else that of the classifier."""
+        return random_state if self._saved is None else self._saved["seed"]
+
+    def start_or_resume(self, plan: FitPlan) -> None:
+        """Set the chains up, anew or as they are on file."""
+        self._seed, self._plan = plan.streams.seed, plan
+        if self._folder is not None and not self._has_draws_on_disk():
+            self._folder.claim(again=self._resume)
+        kind: type[DenseSampling] | type[SparseSampling]
+        kind = DenseSampling if plan.schedule.moves == "dense" else SparseSampling
+        if self._saved is None:
+            self._sampling = self._with_store(kind.start(plan))
+            return
+        self._sampling = self._with_store(kind.resume(plan, self._saved["resume_state"]))
+        for chain, snapshot in zip(self._sampling.chains, self._saved["chains"], strict=True):
+            chain.restore(snapshot)
+
+    def warm_start(self, last: FitSession | None, n_draws: int) -> None:
+        """Take the chains of the last fit, if it was about the same, and plan some more draws."""
+        if last is None or last._sampling is None:
+            raise ValueError(
+                "warm_start needs the chains of the last fit, which copies and saved models leave behind; fit "
+                "anew with more n_draws."
+            )
+        if last._fingerprint != self._fingerprint:
+            raise ValueError(
+                "warm_start goes on from the last fit, which had other data or settings; give the same, or "
+                "fit anew without it."
+            )
+        if last._folder != self._folder:
+            raise ValueError("warm_start adds draws where those of the last fit are; give the same draws_to=.")
+        self._seed, self._sampling, self._plan = last._seed, last._sampling, last._plan
+        self._sampling.lengthen(n_draws)
+
+    def run(self) -> Fitted:
+        """Run the chains, with checkpoints if they are wanted, and return what they drew."""
+        sampling, plan = self._ready, self.plan
+        with plan.threads:
+            if self._path is None:
+                run(sampling, plan)
+            else:
+                writer = self._checkpoints.writer(self._path, self._fingerprint, self._seed)
+                writer.watch(sampling.resume_state(), sampling.chains)
+                run(sampling, plan, writer)
+                writer.write()
+        return sampling.fitted(self._store)
+
+    @property
+    def _ready(self) -> Sampling:
+        if self._sampling is None:
+            raise RuntimeError("the chains of this session were not set up.")
+        return self._sampling
+
+    @property
+    def _store(self) -> DrawsPlace:
+        return self._folder or DrawsInMemory()
+
+    def _has_draws_on_disk(self) -> bool:
+        return self._saved is not None and any(are_on_disk(chain["kept"]) for chain in self._saved["chains"])
+
+    def _with_store(self, sampling: Sampling) -> Sampling:
+        for number, chain in enumerate(sampling.chains):
+            chain.kept = self._store.kept(number)
+        return sampling
