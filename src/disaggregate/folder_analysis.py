@@ -62,13 +62,18 @@ def fit_folder(
         like ``district=7`` is a column.
     results, group, sampled, confidence, noise_kind, settings, how, **roles
         As for :func:`fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings say otherwise.
-        A context takes one more reading of the files.
+        A context takes one more reading of the files. One row per person: no ``count``.
 
     Returns
     -------
     Analysis
         Fitted.
     """
+    if roles.get("count") is not None:
+        raise TableError(
+            f"count: {roles['count']!r} says that rows are cells, but a folder must hold one row per person; "
+            "write the cells to one file, and give that."
+        )
     folder, results = PeopleFolder.open(people), read_table(results)
     if isinstance(confidence, str):
         roles["confidence"], confidence = confidence, 1000.0

@@ -58,6 +58,12 @@ def test_rows_of_count_zero_are_told():
     assert problem.message == "2 rows have count 0; the fit leaves them out."
 
 
+def test_somebody_must_count():
+    people, _ = cells()
+    [problem] = count_problems(people.assign(n=0), Roles("g", count="n"), False)
+    assert (problem.level, problem.message) == ("error", "no count is above 0; nobody would count.")
+
+
 def test_groups_are_as_large_as_their_counts():
     people, results = cells()
     people.loc[people["g"] == "d0", "n"] = [1, 0, 0, 0]

@@ -7,11 +7,14 @@ from disaggregate.tables.counts import (
     averages_by_group,
     count_faults,
     counts_of,
-    does_count,
+    counts_to_fit,
     n_people,
     n_people_by_group,
+    people_per_row,
     read_counts,
+    rows_that_count,
     sound_counts,
+    weights_of_rows,
 )
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.roles import Roles
@@ -49,7 +52,6 @@ def test_whole_numbers_however_they_are_written(values):
         ([1, 1e300, 2], "1 count of 2,147,483,648 or more"),
         (["1", "many", "2"], "counts must be whole numbers: column 'n' must hold numbers, got 'many' at row 1"),
         ([True, False, True], "counts must be whole numbers: column 'n' holds True and False"),
-        ([0, 0, 0], "no count is above 0; nobody would count"),
     ],
 )
 def test_faults_name_the_rows(values, message):
@@ -67,10 +69,15 @@ def test_a_table_of_cells_needs_its_count():
 
 
 def test_rows_that_stand_for_nobody_do_not_count():
-    assert does_count(CELLS, Roles("g")).tolist() == [True, True, True]
-    assert does_count(CELLS, Roles("g", count="n")).tolist() == [True, False, True]
-    assert does_count(CELLS, Roles("g", weight="w")).tolist() == [True, True, False]
-    assert does_count(CELLS, Roles("g", count="n", weight="w")).tolist() == [True, False, False]
+    assert rows_that_count(CELLS, Roles("g")) is CELLS
+    assert rows_that_count(CELLS, Roles("g", count="n")).index.tolist() == [0, 2]
+    assert rows_that_count(CELLS, Roles("g", weight="w")).index.tolist() == [0, 1]
+    assert rows_that_count(CELLS, Roles("g", count="n", weight="w")).index.tolist() == [0]
+
+
+def test_a_fit_is_told_of_counts_only_where_there_are_some():
+    assert counts_to_fit(CELLS, Roles("g")) == {}
+    assert_array_equal(counts_to_fit(CELLS, Roles("g", count="n"))["counts"], [3, 0, 5])
 
 
 def test_counts_that_a_caller_gives():
@@ -80,6 +87,20 @@ def test_counts_that_a_caller_gives():
         read_counts([1, 2], 3)
     with pytest.raises(ValueError, match="counts say how many people each row stands for: 1 count fractional"):
         read_counts([1, 0.5], 2)
+
+
+def test_a_table_without_the_column_may_hold_single_people():
+    roles = Roles("g", count="n")
+    assert_array_equal(people_per_row(CELLS, roles), [3, 0, 5])
+    assert_array_equal(people_per_row(CELLS.drop(columns="n"), roles), [1, 1, 1])
+    assert_array_equal(people_per_row(CELLS, Roles("g")), [1, 1, 1])
+
+
+def test_a_row_weighs_as_its_people():
+    assert_allclose(weights_of_rows([0.5, 1.0, 2.0], np.array([3, 0, 5])), [1.5, 0.0, 10.0])
+    assert_allclose(weights_of_rows(None, np.array([3, 0, 5])), [3, 0, 5])
+    with pytest.raises(ValueError, match="at least one person must count"):
+        weights_of_rows([0.0, 1.0], np.array([3, 0]))
 
 
 def test_averages_are_over_people_and_over_all_pieces():

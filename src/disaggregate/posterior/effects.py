@@ -19,7 +19,7 @@ from disaggregate.posterior.blocks import Predict, average_draws
 from disaggregate.posterior.dependence import predictions
 from disaggregate.posterior.importance import permutation_importance
 from disaggregate.posterior.summaries import summarise
-from disaggregate.tables.counts import Counts, read_counts
+from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import (
     column,
@@ -28,7 +28,6 @@ from disaggregate.tables.people import (
     levels_of,
     numbers,
     read_variables,
-    read_weights,
     require_columns,
     with_level,
     with_numbers,
@@ -83,7 +82,7 @@ def avg_slopes(
     if not eps > 0.0:
         raise ValueError(f"eps must be above 0, such as 0.001; got {eps!r}.")
     n_each = read_counts(counts, len(people))
-    weight = read_weights(weights, len(people)) * n_each
+    weight = weights_of_rows(weights, n_each)
     found = []
     for name in names:
         values = numbers(people, name)
@@ -137,7 +136,7 @@ def avg_comparisons(
     """
     how = read_variables(people, variables)
     n_each = read_counts(counts, len(people))
-    weight = read_weights(weights, len(people)) * n_each
+    weight = weights_of_rows(weights, n_each)
     if variables is None:
         how = {name: None for name in how if column(people, name).notna().any()}
     as_it_is = cache(lambda: average_draws(predict, people, weight))

@@ -15,13 +15,12 @@ from disaggregate.groups import GroupedData
 from disaggregate.posterior.blocks import Probability, blocks
 from disaggregate.posterior.members import given_reports
 from disaggregate.posterior.summaries import summarise
-from disaggregate.tables.counts import Counts, read_counts
+from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.people import (
     Cells,
     Rows,
     as_names,
     cells,
-    read_weights,
     require_columns,
     require_free_names,
 )
@@ -183,7 +182,7 @@ def subgroup_draws(
     _require_one_population(people, replicates, members, outcomes)
     _require_people(members, counts)
     found, n_each = cells(people, names), read_counts(counts, len(people))
-    weight = read_weights(weights, len(people)) * n_each
+    weight = weights_of_rows(weights, n_each)
     replicate = None if replicates is None else _read_replicates(replicates, len(people)) * n_each[:, None]
     rng = np.random.default_rng(random_state) if outcomes else None
     answers = _answers(probability, len(people), members, None if counts is None else n_each, rng)

@@ -43,7 +43,9 @@ def count_problems(people: pd.DataFrame, roles: Roles, sampled: bool) -> Iterato
         )
     counts = sound_counts(people, roles)
     n_without = 0 if counts is None else int((counts == 0).sum())
-    if n_without:
+    if counts is not None and n_without == len(counts):
+        yield Problem("error", column_of("people", roles.count), "no count is above 0; nobody would count.")
+    elif n_without:
         who = plural(n_without, "row has", "rows have")
         yield Problem("advice", column_of("people", roles.count), f"{who} count 0; the fit leaves them out.")
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import is_yes_no, numbers_of
+from disaggregate.tables.people import read_weights
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.words import plural, some
 
@@ -22,7 +24,7 @@ _TOO_MANY = 2**31
 
 
 def count_faults(column: pd.Series) -> list[str]:
-    """List what is wrong with a column of counts, and in which rows; zeros are no fault unless all are zero.
+    """List what is wrong with a column of counts, and in which rows; zeros are no fault.
 
     Parameters
     ----------
@@ -39,10 +41,7 @@ def count_faults(column: pd.Series) -> list[str]:
         "fractional": np.isfinite(counts) & (counts >= 0.0) & (counts != np.rint(counts)),
         f"of {_TOO_MANY:,} or more": counts >= _TOO_MANY,
     }
-    told = [_fault(name, np.flatnonzero(where).tolist()) for name, where in faults.items() if where.any()]
-    if not told and not (counts > 0.0).any():
-        told.append("no count is above 0; nobody would count.")
-    return told
+    return [_fault(name, np.flatnonzero(where).tolist()) for name, where in faults.items() if where.any()]
 
 
 def counts_of(people: pd.DataFrame, roles: Roles) -> Counts | None:
@@ -76,6 +75,12 @@ def sound_counts(people: pd.DataFrame, roles: Roles) -> Counts | None:
         return None
 
 
+def people_per_row(people: pd.DataFrame, roles: Roles) -> Counts:
+    """Return how many people each row stands for: one where the table has no column that tells."""
+    is_told = roles.count is not None and roles.count in people
+    return read_counts(counts_of(people, roles) if is_told else None, len(people))
+
+
 def n_people(people: pd.DataFrame, roles: Roles) -> int:
     """Return how many people the rows stand for together."""
     counts = counts_of(people, roles)
@@ -101,13 +106,18 @@ def n_people_by_group(ids: Iterable[Hashable | None], counts: Counts | None) -> 
     return found
 
 
-def does_count(people: pd.DataFrame, roles: Roles) -> NDArray[np.bool_]:
-    """Tell which rows a fit is to learn from: those whose survey weight and count are above zero."""
-    counted = np.ones(len(people), dtype=bool)
+def rows_that_count(people: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+    """Return the rows that a fit is to learn from: those whose survey weight and count are above zero."""
     if roles.weight is not None:
-        counted &= numbers_of(people[roles.weight]) > 0.0
+        people = people[numbers_of(people[roles.weight]) > 0.0]
     counts = counts_of(people, roles)
-    return counted if counts is None else counted & (counts > 0)
+    return people if counts is None else people[counts > 0]
+
+
+def counts_to_fit(people: pd.DataFrame, roles: Roles) -> dict[str, Any]:
+    """Return the argument of a fit that says how many people each row stands for; none where each is one."""
+    counts = counts_of(people, roles)
+    return {} if counts is None else {"counts": counts}
 
 
 def read_counts(counts: ArrayLike | None, n_rows: int) -> Counts:
@@ -131,6 +141,22 @@ def read_counts(counts: ArrayLike | None, n_rows: int) -> Counts:
     return values.astype(np.int64)
 
 
+def weights_of_rows(weights: ArrayLike | None, counts: Counts) -> NDArray[np.float64]:
+    """Return how much each row counts: the survey weight of a person, times the people of the row.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,) or None
+        Survey weights, one each without them.
+    counts : ndarray of shape (n_rows,)
+        People per row.
+    """
+    together = read_weights(weights, len(counts)) * counts
+    if not together.any():
+        raise ValueError("counts or weights are 0 in every row; at least one person must count.")
+    return together
+
+
 def averages_by_group(
     pieces: Iterable[tuple[NDArray[np.float64], Sequence[Hashable], Counts]],
 ) -> tuple[NDArray[np.float64], list[Hashable]]:
@@ -144,12 +170,13 @@ def averages_by_group(
     sums: dict[Hashable, Any] = {}
     sizes: Counter[Hashable] = Counter()
     for X, groups, counts in pieces:
-        for row, group, n in zip(X, groups, counts.tolist(), strict=True):
-            if n > 0:
-                sums[group] = sums.get(group, 0.0) + n * row
-                sizes[group] += n
-    means = [total / sizes[group] for group, total in sums.items()]
-    return np.array(means), list(sums)
+        codes, names = pd.factorize(pd.Series(groups, dtype=object))
+        members = csr_array((counts, (codes, np.arange(len(X)))), shape=(len(names), len(X)))
+        for name, total, size in zip(names, members @ X, members.sum(axis=1).tolist(), strict=True):
+            sums[name] = sums.get(name, 0.0) + total
+            sizes[name] += size
+    known = [name for name, size in sizes.items() if size > 0]
+    return np.array([sums[name] / sizes[name] for name in known]), known
 
 
 def _numbers(column: pd.Series) -> NDArray[np.float64]:
