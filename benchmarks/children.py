@@ -7,7 +7,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,14 @@ def answer_of(module: str, setting: Mapping[str, Any], cache: Path, source: Path
         cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     return json.loads(told.stdout.splitlines()[-1])
+
+
+def main_or_child(main: Callable[[], None], child: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:
+    """Do what the command line asks for: all measurements, or one of them as a child."""
+    if sys.argv[1:2] == ["child"]:
+        print(json.dumps(child(json.loads(sys.argv[2]))))
+    else:
+        main()
 
 
 def peak_memory() -> float:
