@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import resource
@@ -39,6 +40,30 @@ def answer_of(module: str, setting: Mapping[str, Any], cache: Path, source: Path
         cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     return json.loads(told.stdout.splitlines()[-1])
+
+
+def in_turns(measure: Callable[[str], Mapping[str, Any]], names: tuple[str, str], repeat: int) -> dict[str, Any]:
+    """Measure two things one after the other, the first one first and every other time the second one.
+
+    Parameters
+    ----------
+    measure : callable
+        From one of the names to what was found.
+    names : tuple of str
+        What is compared; what was found of each gets its name in front.
+    repeat : int
+        How many times both were measured before.
+    """
+    found = {name: measure(name) for name in (names[::-1] if repeat % 2 else names)}
+    return {f"{name}_{what}": value for name in names for what, value in found[name].items()}
+
+
+def code_of(source: Path) -> str:
+    """Return a short name for the state of the code in a folder."""
+    code = hashlib.sha256()
+    for file in sorted(source.rglob("*.py")):
+        code.update(str(file.relative_to(source)).encode() + file.read_bytes())
+    return code.hexdigest()[:12]
 
 
 def main_or_child(main: Callable[[], None], child: Callable[[dict[str, Any]], Mapping[str, Any]]) -> None:

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import hashlib
 import math
 import subprocess
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +29,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.children import ROOT, SOURCE, answer_of, main_or_child
+from benchmarks.children import ROOT, SOURCE, answer_of, code_of, in_turns, main_or_child
 from benchmarks.markdown import markdown_table
 from benchmarks.people import people, shares_of
 from benchmarks.resumable import read_rows, run_left
@@ -38,6 +37,7 @@ from benchmarks.resumable import read_rows, run_left
 RESULTS = Path(__file__).parent / "results" / "engine_speed.csv"
 BASELINE = "c31a7ba"
 N_FEATURES = 5
+VERSIONS = ("present", "baseline")
 KINDS = ("one kernel", "all defaults")
 ONE_KERNEL = {"kernel": "rbf", "gamma": "scale"}
 WARM_UP = {"n_chains": 2, "n_draws": 20, "n_burn": 10}
@@ -83,14 +83,6 @@ QUICK = {
 }
 
 
-def code_of(source: Path) -> str:
-    """Return a short name for the state of the code in a folder."""
-    code = hashlib.sha256()
-    for file in sorted(source.rglob("*.py")):
-        code.update(str(file.relative_to(source)).encode() + file.read_bytes())
-    return code.hexdigest()[:12]
-
-
 @contextlib.contextmanager
 def checked_out(commit: str, folder: Path, repository: Path = ROOT) -> Iterator[Path]:
     """Check a commit out into a new folder for a while; yield the folder of its source."""
@@ -100,21 +92,6 @@ def checked_out(commit: str, folder: Path, repository: Path = ROOT) -> Iterator[
         yield folder / "src"
     finally:
         subprocess.run([*git, "remove", "--force", str(folder)], check=True)
-
-
-def in_turns(measure: Callable[[str], dict[str, float]], repeat: int) -> dict[str, float]:
-    """Measure both versions; every other time the present one goes first.
-
-    Parameters
-    ----------
-    measure : callable
-        From "baseline" or "present" to what was found.
-    repeat : int
-        How many times both were measured before.
-    """
-    order = ("baseline", "present") if repeat % 2 else ("present", "baseline")
-    found = {version: measure(version) for version in order}
-    return {f"{version}_{name}": v for version in ("baseline", "present") for name, v in found[version].items()}
 
 
 @dataclass(frozen=True)
@@ -135,7 +112,7 @@ class Versions:
     def compare(self, size: Size, kind: str, repeat: int) -> dict[str, Any]:
         """Fit with both."""
         setting = {"rows": size.rows, "group": size.group, "settings": size.of_kind(kind), "seed": repeat}
-        return in_turns(lambda version: self.measure(version, setting), repeat)
+        return in_turns(lambda version: self.measure(version, setting), VERSIONS, repeat)
 
     def measure(self, version: str, setting: dict[str, Any]) -> dict[str, Any]:
         """Fit with one, and make sure that it was that one."""
@@ -189,7 +166,7 @@ def quiet_fit(model: Any, X: np.ndarray, groups: np.ndarray, y: np.ndarray, **ho
 
 def ratios(rows: pd.DataFrame) -> pd.Series:
     """Seconds per effective draw of the earlier version over those of the present one, one per repeat."""
-    per_draw = {v: rows[f"{v}_seconds"] / rows[f"{v}_effective"] for v in ("baseline", "present")}
+    per_draw = {v: rows[f"{v}_seconds"] / rows[f"{v}_effective"] for v in VERSIONS}
     return per_draw["baseline"] / per_draw["present"]
 
 
@@ -221,14 +198,13 @@ def report(rows: pd.DataFrame, baseline: str) -> str:
 def line_of(size: int, kind: str, rows: pd.DataFrame) -> list[str]:
     """Return the cells of one kind of fit at one size."""
     middle, ratio = rows.median(numeric_only=True), ratios(rows)
-    versions = ("present", "baseline")
-    sweeps = [f"{1e3 * middle[f'{v}_sweep']:.3g}" if rows[f"{v}_sweep"].notna().any() else "" for v in versions]
+    sweeps = [f"{1e3 * middle[f'{v}_sweep']:.3g}" if rows[f"{v}_sweep"].notna().any() else "" for v in VERSIONS]
     return [
         kind,
         f"{size:,}",
         str(len(rows)),
-        *(f"{middle[f'{v}_seconds']:.3g}" for v in versions),
-        *(f"{middle[f'{v}_effective']:.0f}" for v in versions),
+        *(f"{middle[f'{v}_seconds']:.3g}" for v in VERSIONS),
+        *(f"{middle[f'{v}_effective']:.0f}" for v in VERSIONS),
         *sweeps,
         f"{ratio.median():.2f} ({ratio.min():.2f} to {ratio.max():.2f})",
     ]
