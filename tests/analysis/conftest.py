@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from disaggregate import GroupStatsClassifier
+import disaggregate as dg
 from tests.analysis.census import make_census
 
 
@@ -11,7 +11,7 @@ from tests.analysis.census import make_census
 def fits(monkeypatch):
     """Let fits with counts run on one row per person; list what each fit was given."""
     given = []
-    whole = GroupStatsClassifier.fit
+    whole = dg.GroupStatsClassifier.fit
 
     def fit(self, X, y, groups=None, sample_weight=None, **more):
         given.append({"X": X, "y": y, "groups": groups, "sample_weight": sample_weight, **more})
@@ -19,7 +19,7 @@ def fits(monkeypatch):
         weights = None if sample_weight is None else sample_weight[rows]
         return whole(self, X[rows], y, [groups[row] for row in rows], weights, **more)
 
-    monkeypatch.setattr(GroupStatsClassifier, "fit", fit)
+    monkeypatch.setattr(dg.GroupStatsClassifier, "fit", fit)
     return given
 
 
