@@ -1,6 +1,6 @@
 """Do intervals cover what they claim? Simulation-based calibration on data drawn from the model's own prior.
 
-For each data set: individuals at random, kernel, scale, weights, labels and reports drawn from the model; a fit;
+For each data set: individuals at random, kernel, scales, weights, labels and reports drawn from the model; a fit;
 and the question whether the 50 % and 90 % intervals of the individuals' probabilities hold the true ones, and
 where the truth ranks among the draws. Run
 
@@ -12,7 +12,6 @@ It goes on where it stopped, and writes ``benchmarks/results/calibration.csv``, 
 from __future__ import annotations
 
 import argparse
-import csv
 import math
 import warnings
 from collections.abc import Callable
@@ -22,13 +21,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.progress import track
 from scipy.special import ndtr
 from scipy.stats import chisquare
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.markdown import markdown_table, share_and_error
+from benchmarks.resumable import read_rows, run_left
 from disaggregate import GroupStatsClassifier, evidence
 from disaggregate.basis import Basis, candidate_kernels, principal_directions, resolve_kernel, unit_columns
+from disaggregate.basis.candidates import Candidate
 from disaggregate.groups.context import context_of
 from disaggregate.groups.grouped import group_rows
 from disaggregate.settings import scale_prior
@@ -37,6 +38,8 @@ RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 LEVELS = (0.5, 0.9)
 CONFIDENCE = 1000.0
 GAMMA = 0.5
+CONSTANT = 1.5  # standard deviation of the constant where places or their make-up have effects of their own
+LARGEST_CELL = 6
 N_BINS = 10
 SHORT = {"n_chains": 2, "n_draws": 500, "n_burn": 200}
 SPARSE_CENTERS = np.array([[-1.5, 0.0], [1.5, 0.0], [0.0, 1.5], [0.0, -1.5], [0.0, 0.0]])
@@ -60,9 +63,14 @@ def between(count: int, n: int, rng: np.random.Generator) -> evidence.Between:
     return evidence.Between(count // 3 * 3, min(count // 3 * 3 + 2, n))
 
 
+def exact(count: int, n: int, rng: np.random.Generator) -> evidence.Count:
+    """Report the count."""
+    return evidence.Count(count)
+
+
 def population(count: int, n: int, rng: np.random.Generator) -> evidence.Population:
-    """Report the share of a large population, any share being as likely as any other before its sample is seen."""
-    return evidence.Population(rng.beta(count + 1.0, n - count + 1.0))
+    """Report the share of the population that the rows are a sample of."""
+    return evidence.Population(count / n, size=n)
 
 
 def survey(count: int, n: int, rng: np.random.Generator) -> evidence.Survey:
@@ -94,11 +102,14 @@ class Case:
         Groups of so many.
     kernel : str
         Of the data and the fit; "auto" draws one by the prior odds of the candidates.
-    is_sparse, is_weighted, has_context : bool
-        Whether the weights of kernels are sparse, whether members have survey weights, and whether the make-up of
-        groups, whose averages then differ, matters.
+    is_sparse, is_weighted, has_cells : bool
+        Whether the weights of kernels are sparse, whether members have survey weights, and whether a row is a cell
+        of several people.
+    population : int
+        People per group, of which the rows are a sample; 0 where the rows are everybody.
     settings : dict
-        Of the fit.
+        Of the fit. With ``context`` or ``group_effects`` among them the groups' averages differ, and f has these
+        components too.
     """
 
     told: str
@@ -108,26 +119,42 @@ class Case:
     kernel: str = "rbf"
     is_sparse: bool = False
     is_weighted: bool = False
-    has_context: bool = False
+    has_cells: bool = False
+    population: int = 0
     settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Components of f beside that of the individuals."""
+        names = {"context": "context", "group_effects": "place"}
+        return tuple(name for setting, name in names.items() if self.settings.get(setting))
 
 
 SPARSE = {"weights": "sparse", "centers": SPARSE_CENTERS}
+PLACE = {"group_effects": True}
 CASES = {
     "default": Case("all defaults, kernels averaged", kernel="auto"),
     "rbf": Case("Gaussian kernel"),
     "larger groups": Case("Gaussian kernel, larger groups", n_groups=5, size=20),
     "linear": Case("linear kernel", kernel="linear"),
-    "count": Case("exact counts", lambda count, n, rng: evidence.Count(count)),
+    "count": Case("exact counts", exact),
     "at least": Case("at least one, or none", at_least_one),
     "between": Case("between two counts", between),
-    "population": Case("a sample of a population", population),
+    "population": Case(
+        "a sample of a population", population, n_groups=12, size=15, population=500, settings=PLACE
+    ),
     "survey": Case("a poll of half of the members", survey),
     "laplace": Case("Laplace noise on counts", laplace),
     "gaussian": Case("Gaussian noise on counts", gaussian),
     "weighted": Case("survey weights", is_weighted=True),
-    "context": Case(
-        "make-up of groups matters", kernel="linear", n_groups=12, has_context=True, settings={"context": True}
+    "context": Case("make-up of groups matters", kernel="linear", n_groups=12, settings={"context": True}),
+    "place": Case("places have effects", n_groups=12, settings=PLACE),
+    "place and context": Case(
+        "places have effects, and their make-up", kernel="linear", n_groups=12, settings={**PLACE, "context": True}
+    ),
+    "cells": Case("cells of people, places have effects", has_cells=True, settings=PLACE),
+    "cells of counts": Case(
+        "cells of people, exact counts", exact, has_cells=True, settings={"group_effects": False}
     ),
     "sparse": Case("sparse weights", is_sparse=True, settings=SPARSE),
     "published": Case(
@@ -140,49 +167,134 @@ CASES = {
 
 @dataclass(frozen=True)
 class DataSet:
-    """One draw from the prior."""
+    """One draw from the prior; ``weights`` and ``counts`` are None where every row counts as one."""
 
     X: np.ndarray
     groups: np.ndarray
     reports: dict[int, Any]
     weights: np.ndarray | None
+    counts: np.ndarray | None
     probability: np.ndarray
 
 
 def simulate(rng: np.random.Generator, case: Case) -> DataSet:
-    """Draw features, probabilities, labels and reports from the prior."""
-    n_rows = case.n_groups * case.size
-    X = rng.standard_normal((n_rows, 2))
-    groups = np.repeat(np.arange(case.n_groups), case.size)
-    if case.has_context:
+    """Draw features, probabilities, labels and reports from the prior.
+
+    People of a group are alike before anything is known of them, so its first ones are a random sample.
+    """
+    n_people = case.population or case.size
+    groups = np.repeat(np.arange(case.n_groups), n_people)
+    X = rng.standard_normal((len(groups), 2))
+    if case.components:
         X += rng.standard_normal((case.n_groups, 2))[groups]
-    told = groups if case.has_context else None
-    probability = ndtr(sparse_scores(rng, X) if case.is_sparse else dense_scores(rng, X, case.kernel, told))
-    labels = rng.random(n_rows) < probability
-    weights = rng.integers(1, 4, n_rows) if case.is_weighted else np.ones(n_rows, dtype=int)
-    reports = {
-        group: case.report(int(weights[rows] @ labels[rows]), int(weights[rows].sum()), rng)
-        for group, rows in enumerate(np.split(np.arange(n_rows), case.n_groups))
+    is_seen = np.arange(len(groups)) % n_people < case.size
+    probability = ndtr(scores_of(rng, case, X, groups, is_seen))
+    counts = rng.integers(1, LARGEST_CELL + 1, len(groups)) if case.has_cells else None
+    labels = rng.random(len(groups)) < probability if counts is None else rng.binomial(counts, probability)
+    weights = rng.integers(1, 4, len(groups)) if case.is_weighted else None
+    reports = reports_of(rng, case, labels, weights, counts)
+    return DataSet(X[is_seen], groups[is_seen], reports, weights, counts, probability[is_seen])
+
+
+def reports_of(
+    rng: np.random.Generator,
+    case: Case,
+    labels: np.ndarray,
+    weights: np.ndarray | None,
+    counts: np.ndarray | None,
+) -> dict[int, Any]:
+    """Let each group report on its people, weighted where they have weights.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws the noise of the reports.
+    case : Case
+        How groups report.
+    labels : ndarray
+        Number of positives of each row: 0 or 1 where it is a person.
+    weights, counts : ndarray or None
+        Weight of each row, and number of people.
+    """
+    each = np.ones(len(labels), dtype=int) if weights is None else weights
+    positives = (each * labels).reshape(case.n_groups, -1).sum(axis=1)
+    totals = (each if counts is None else counts).reshape(case.n_groups, -1).sum(axis=1)
+    return {
+        group: case.report(int(count), int(total), rng)
+        for group, (count, total) in enumerate(zip(positives, totals, strict=True))
     }
-    return DataSet(X, groups, reports, weights if case.is_weighted else None, probability)
 
 
-def dense_scores(
-    rng: np.random.Generator, X: np.ndarray, kernel: str, groups: np.ndarray | None = None
+def scores_of(
+    rng: np.random.Generator, case: Case, X: np.ndarray, groups: np.ndarray, is_seen: np.ndarray
 ) -> np.ndarray:
-    """Draw f from the Gaussian process, with the context of groups if given; and its kernel for "auto"."""
-    candidates = candidate_kernels(kernel, "auto" if kernel == "auto" else GAMMA, 3, 1.0, "auto", X)
-    odds = np.array([candidate.odds for candidate in candidates], dtype=float)
-    chosen = candidates[rng.choice(len(odds), p=odds / odds.sum())] if len(odds) > 1 else candidates[0]
-    basis, rows = Basis(chosen.kernel, X, True, groups is not None, chosen.emphasis), X
-    if groups is not None:
-        known = group_rows(groups.tolist(), dict.fromkeys(groups.tolist(), evidence.Unknown()))
-        rows = context_of(X, known).beside(X, groups.tolist())
-    directions = principal_directions(basis, basis.columns(rows))
+    """Draw f of everybody."""
+    if case.is_sparse:
+        return sparse_scores(rng, X)
+    if not case.components:
+        return dense_scores(rng, X, case.kernel)
+    scales = {name: drawn_scale(rng, name, case.settings) for name in ("individual", *case.components)}
+    f = np.full(len(X), CONSTANT * rng.standard_normal())
+    chosen = drawn_kernel(rng, case.kernel, X[is_seen])
+    f += math.sqrt(scales["individual"]) * process(rng, X, chosen, X[is_seen], intercept=False)
+    if "context" in scales:
+        means = relative_means(X[is_seen], groups[is_seen])
+        f += math.sqrt(scales["context"]) * (means @ rng.standard_normal(X.shape[1]))[groups]
+    if "place" in scales:
+        f += math.sqrt(scales["place"]) * rng.standard_normal(case.n_groups)[groups]
+    return f
+
+
+def drawn_scale(rng: np.random.Generator, name: str, settings: dict[str, Any]) -> float:
+    """Draw delta2 of a component of f from its prior."""
+    from disaggregate.settings import scale_priors
+
+    return scale_priors(GroupStatsClassifier(**settings).get_params(deep=False))[name].draw(rng)
+
+
+def relative_means(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Average features of each group as the model knows them, shape (n_groups, n_features)."""
+    known = group_rows(groups.tolist(), dict.fromkeys(groups.tolist(), evidence.Unknown()))
+    return context_of(X, known).relative_means
+
+
+def dense_scores(rng: np.random.Generator, X: np.ndarray, kernel: str) -> np.ndarray:
+    """Draw f from the Gaussian process with an intercept; and its kernel for "auto"."""
+    chosen = drawn_kernel(rng, kernel, X)
     mu, nu = scale_prior("dense", None, None)
     delta2 = 0.5 * nu / rng.standard_gamma(0.5 * mu)
-    weights = np.sqrt(delta2 * directions.spread) * rng.standard_normal(len(directions.spread))
-    return weights @ directions.columns
+    return math.sqrt(delta2) * process(rng, X, chosen, X, intercept=True)
+
+
+def process(
+    rng: np.random.Generator, X: np.ndarray, chosen: Candidate, centers: np.ndarray, *, intercept: bool
+) -> np.ndarray:
+    """Draw the Gaussian process that some centres span, in units of its scale.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws the weights.
+    X : ndarray of shape (n_rows, n_features)
+        Where the process is asked for.
+    chosen : Candidate
+        Its kernel.
+    centers : ndarray of shape (n_centers, n_features)
+        The rows of the fit.
+    intercept : bool
+        Whether a constant is part of the process.
+    """
+    basis = Basis(chosen.kernel, centers, intercept, emphasis=chosen.emphasis)
+    directions = principal_directions(basis, basis.columns(centers))
+    weights = np.sqrt(directions.spread) * rng.standard_normal(len(directions.spread))
+    return weights @ directions.to_kernels @ basis.columns(X)
+
+
+def drawn_kernel(rng: np.random.Generator, kernel: str, X: np.ndarray) -> Candidate:
+    """Draw one of the candidates by their prior odds."""
+    candidates = candidate_kernels(kernel, "auto" if kernel == "auto" else GAMMA, 3, 1.0, "auto", X)
+    odds = np.array([candidate.odds for candidate in candidates], dtype=float)
+    return candidates[rng.choice(len(odds), p=odds / odds.sum())] if len(odds) > 1 else candidates[0]
 
 
 def sparse_scores(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:
@@ -206,9 +318,10 @@ def fit_one(seed: int, case: Case, **settings: Any) -> dict[str, float]:
         {"kernel": "auto", "gamma": "auto"} if case.kernel == "auto" else {"kernel": case.kernel, "gamma": GAMMA}
     )
     model = GroupStatsClassifier(**{**width, "random_state": seed, **SHORT, **case.settings, **settings})
+    cells = {} if data.counts is None else {"counts": data.counts}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(data.X, data.reports, groups=data.groups, sample_weight=data.weights)
+        model.fit(data.X, data.reports, groups=data.groups, sample_weight=data.weights, **cells)
     found = {}
     for level in LEVELS:
         low, high = model.predict_interval(data.X, level=level, groups=data.groups).T
@@ -217,49 +330,42 @@ def fit_one(seed: int, case: Case, **settings: Any) -> dict[str, float]:
     return found | {"rank": float(ranks[rng.integers(len(ranks))]), "mean_rank": float(ranks.mean())}
 
 
-def read_rows(path: Path) -> pd.DataFrame:
-    """Read what was done before."""
-    names = ["case", "seed", *(f"covered_{level:.0%}" for level in LEVELS), "rank", "mean_rank"]
-    return pd.read_csv(path) if path.exists() else pd.DataFrame(columns=names)
-
-
 def run_case(name: str, n_sets: int, path: Path) -> None:
-    """Fit what is missing of a case, a line of the file a data set."""
-    known = read_rows(path)
-    done = set(known.loc[known["case"] == name, "seed"])
-    left = [seed for seed in range(n_sets) if seed not in done]
-    for seed in track(left, description=name):
-        row = {"case": name, "seed": seed, **fit_one(seed, CASES[name])}
-        is_new = not path.exists()
-        with path.open("a", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, list(row), lineterminator="\n")
-            if is_new:
-                writer.writeheader()
-            writer.writerow({key: f"{v:.6g}" if isinstance(v, float) else v for key, v in row.items()})
+    """Fit what is missing of a case, a line of the file per data set."""
+    run_left(path, n_sets, lambda seed: fit_one(seed, CASES[name]), case=name)
 
 
 def report(rows: pd.DataFrame) -> str:
     """Write the table."""
+    table = [
+        [
+            CASES[str(name)].told,
+            str(len(part)),
+            *(share_and_error(part[f"covered_{level:.0%}"]) for level in LEVELS),
+            f"p = {uniform_p_value(part['rank']):.2f}",
+        ]
+        for name, part in rows.groupby("case", sort=False)
+    ]
     lines = [
         "# Calibration",
         "",
         "Made by `python -m benchmarks.calibration`: data sets drawn from the prior, groups of 8 (20 in the row "
         "of larger groups); share of individuals whose true probability lies in its interval, ± standard error "
-        "over data sets; and the p-value of a chi-squared test that the truth of one individual a data set ranks "
-        "uniformly among its draws. The moves of 2005 hardly leave the explanation that they start from in 4,000 "
-        "draws a chain; their row shows what that does to intervals.",
+        "over data sets; and the p-value of a chi-squared test that the truth of one individual per data set "
+        "ranks uniformly among its draws. Where places or their make-up have effects, the average features of "
+        "groups differ. In the row of a sample the fit sees 15 of 500 people per group. Cells hold 1 to 6 people, "
+        "and the probability of each cell is compared. The moves of 2005 hardly leave the explanation that they "
+        "start from in 4,000 draws per chain; their row shows what that does to intervals.",
         "",
-        "| case | data sets | 50 % interval | 90 % interval | uniform ranks |",
-        "| --- | --- | --- | --- | --- |",
+        *markdown_table(["case", "data sets", "50 % interval", "90 % interval", "uniform ranks"], table),
     ]
-    for name, part in rows.groupby("case", sort=False):
-        cells = [CASES[str(name)].told, str(len(part))]
-        for level in LEVELS:
-            values = part[f"covered_{level:.0%}"]
-            cells.append(f"{values.mean():.1%} ± {values.sem():.1%}")
-        counts, _ = np.histogram(part["rank"], bins=N_BINS, range=(0.0, 1.0))
-        lines.append(f"| {' | '.join([*cells, f'p = {chisquare(counts).pvalue:.2f}'])} |")
     return "\n".join([*lines, "", "![Ranks of the truth among the draws](calibration.png)", ""])
+
+
+def uniform_p_value(ranks: pd.Series) -> float:
+    """Test whether ranks from 0 to 1 are uniform."""
+    counts, _ = np.histogram(ranks, bins=N_BINS, range=(0.0, 1.0))
+    return float(chisquare(counts).pvalue)
 
 
 def chart(rows: pd.DataFrame, path: Path) -> None:
@@ -286,7 +392,7 @@ def chart(rows: pd.DataFrame, path: Path) -> None:
 def main() -> None:
     """Run the calibration and write its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-sets", type=int, default=500, help="simulated data sets a case (default: 500)")
+    parser.add_argument("--data-sets", type=int, default=500, help="simulated data sets per case (default: 500)")
     parser.add_argument("--case", choices=list(CASES), action="append", help="one case, or several (default: all)")
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -23,8 +22,9 @@ from typing import Any
 
 import numba
 import numpy as np
-from scipy.special import ndtr
 
+from benchmarks.children import peak_memory
+from benchmarks.people import people, shares_of, truth
 from disaggregate.basis import Basis, choose_centers, resolve_kernel
 from disaggregate.execute import hold
 from disaggregate.fitting.blocks import prepare_blocks, problem_of
@@ -73,24 +73,6 @@ EXPONENTS = {"rows": 10_000, "size": WHOLE_GROUP + 1, "centers": 100, "replicas"
 STEP = 0.7
 
 
-def people(n_rows: int, size: int, n_features: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, group of each row, and true labels; groups differ in their make-up."""
-    rng = np.random.default_rng(seed)
-    groups = np.arange(n_rows) // size
-    X = rng.standard_normal((n_rows, n_features))
-    X += (0.6 * rng.standard_normal((groups[-1] + 1, n_features)))[groups]
-    return X, groups, rng.random(n_rows) < ndtr(truth(X))
-
-
-def truth(X: np.ndarray) -> np.ndarray:
-    return 1.2 * X[:, 0] - 0.8 * X[:, 1] + np.sin(2.0 * X[:, 2]) - 0.3
-
-
-def peak_memory() -> float:
-    """Peak of this process so far, in GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-
-
 @numba.njit(nogil=True, cache=True)
 def _truncated(fitted, labels, scores, rng):
     for i in range(fitted.size):
@@ -135,8 +117,8 @@ def cluster_of(n_processes: int) -> Iterator[Any]:
 def measure(rows: int, size: int, centers: int, replicas: int, threads: int, processes: int) -> dict[str, float]:
     """Time sweeps of one chain, and the peak of memory."""
     X, groups, y = people(rows, size, 20)
-    shares = np.bincount(groups, weights=y) / np.bincount(groups)
-    data = group_rows(groups.tolist(), {group: Fraction(float(share)) for group, share in enumerate(shares)})
+    shares = shares_of(groups, y)
+    data = group_rows(groups.tolist(), {group: Fraction(share) for group, share in shares.items()})
     kernel = resolve_kernel("rbf", "scale", 3.0, 1.0, X)
     basis = Basis(kernel, choose_centers(X, centers, np.random.default_rng(0)), True)
     blocks = cut_into_blocks(X, data)
@@ -188,7 +170,7 @@ def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
     from disaggregate.sampler.blocks import chains
 
     X, groups, y = people(n_rows, size, 20)
-    shares = dict(enumerate(np.bincount(groups, weights=y) / np.bincount(groups)))
+    shares = shares_of(groups, y)
     sweeps, floors, began = [], [], time.perf_counter()
     prepare_blocks()  # or its few people would be timed
     real = chains.BlockChains.advance

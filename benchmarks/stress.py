@@ -4,9 +4,9 @@ Data are drawn as for the calibration, and then something is done that the model
 harm: how often 50 % and 90 % intervals of the individuals' probabilities hold the truth, and in how many fits the
 check of the reports (``diagnostics_.reports``) raises the alarm. Run
 
-    python -m benchmarks.stress [--data-sets 100]
+    python -m benchmarks.stress [--data-sets 100] [--row NAME ...]
 
-It writes ``benchmarks/results/stress.md``.
+It goes on where it stopped, and writes ``benchmarks/results/stress.csv`` and ``.md``.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.progress import track
 from scipy.special import ndtr
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.calibration import GAMMA, LEVELS, SHORT, dense_scores
+from benchmarks.markdown import markdown_table, share_and_error
+from benchmarks.resumable import read_rows, run_left
 from disaggregate import GroupStatsClassifier
 
-RESULTS = Path(__file__).parent / "results" / "stress.md"
+RESULTS = Path(__file__).parent / "results" / "stress.csv"
 N_GROUPS, SIZE = 20, 10
 CLAIMED = 1000.0
 GROUP_OF = np.repeat(np.arange(N_GROUPS), SIZE)
@@ -70,65 +71,110 @@ class Harm:
     settings: dict[str, Any] = field(default_factory=dict)
     report: Callable[[np.ndarray, np.random.Generator], np.ndarray] = as_claimed
 
-
-HARMS = (
-    Harm("nothing: the model is right"),
-    Harm("one report in five is off by 0.3", report=some_misreported),
-    Harm("reports have a confidence of 30, 1,000 is claimed", report=lambda s, rng: as_claimed(s, rng, 30.0)),
-    Harm("groups differ in more than features, a little (0.3 on the probit scale)", between=0.3),
-    Harm("groups differ in more than features, a lot (1.0 on the probit scale)", between=1.0),
-    Harm("make-up of groups matters as much as features", company=1.0),
-    Harm("the same, `context=True`", company=1.0, settings={"context": True}),
-    Harm('the same, `context="auto"`', company=1.0, settings={"context": "auto"}),
-    Harm("make-up does not matter, `context=True`", settings={"context": True}),
-)
+    @property
+    def has_make_up(self) -> bool:
+        """Whether the average features of groups differ."""
+        return bool(self.company) or "context" in self.settings
 
 
-def fit_one(seed: int, harm: Harm) -> dict[str, float]:
-    """Simulate, harm, fit and judge one data set."""
-    rng = np.random.default_rng(seed)
+EFFECTS = {"group_effects": True}
+CONTEXT = {"context": True}
+HARMS = {
+    "nothing": Harm("nothing: the model is right"),
+    "nothing, effects": Harm("the same, `group_effects=True`", settings=EFFECTS),
+    "misreported": Harm("one report in five is off by 0.3", report=some_misreported),
+    "inexact": Harm(
+        "reports have a confidence of 30, 1,000 is claimed", report=lambda s, rng: as_claimed(s, rng, 30.0)
+    ),
+    "a little": Harm("groups differ in more than features, a little (0.3 on the probit scale)", between=0.3),
+    "a little, effects": Harm("the same, `group_effects=True`", between=0.3, settings=EFFECTS),
+    "a lot": Harm("groups differ in more than features, a lot (1.0 on the probit scale)", between=1.0),
+    "a lot, effects": Harm("the same, `group_effects=True`", between=1.0, settings=EFFECTS),
+    "make-up": Harm("make-up of groups matters as much as features", company=1.0),
+    "make-up, context": Harm("the same, `context=True`", company=1.0, settings=CONTEXT),
+    "make-up, auto": Harm('the same, `context="auto"`', company=1.0, settings={"context": "auto"}),
+    "make-up, effects": Harm("the same, `group_effects=True`", company=1.0, settings=EFFECTS),
+    "make-up, both": Harm(
+        "the same, `group_effects=True` and `context=True`", company=1.0, settings={**EFFECTS, **CONTEXT}
+    ),
+    "no make-up, context": Harm("make-up does not matter, `context=True`", settings=CONTEXT),
+}
+
+
+@dataclass(frozen=True)
+class Harmed:
+    """Data that the model may not fit."""
+
+    X: np.ndarray
+    probability: np.ndarray
+    reports: np.ndarray
+
+
+def harmed(rng: np.random.Generator, harm: Harm) -> Harmed:
+    """Simulate a data set, and harm it."""
     X = rng.standard_normal((N_GROUPS * SIZE, 2))
     shift = harm.between * rng.standard_normal(N_GROUPS)
-    if harm.company or harm.settings:
+    if harm.has_make_up:
         X += rng.standard_normal((N_GROUPS, 2))[GROUP_OF]  # groups that have a make-up of their own
     slopes = harm.company * rng.standard_normal(2)
     shift = shift + X.reshape(N_GROUPS, SIZE, 2).mean(axis=1) @ slopes
     probability = ndtr(dense_scores(rng, X, "rbf") + shift[GROUP_OF])
     labels = rng.random(len(X)) < probability
-    reports = harm.report(labels.reshape(N_GROUPS, SIZE).mean(axis=1), rng)
+    return Harmed(X, probability, harm.report(labels.reshape(N_GROUPS, SIZE).mean(axis=1), rng))
+
+
+def fit_one(seed: int, harm: Harm) -> dict[str, float]:
+    """Simulate, harm, fit and judge one data set."""
+    data = harmed(np.random.default_rng(seed), harm)
     settings = {"kernel": "rbf", "gamma": GAMMA, "confidence": CLAIMED, "random_state": seed}
     model = GroupStatsClassifier(**settings, **SHORT, **harm.settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(X, dict(enumerate(reports)), groups=GROUP_OF)
+        model.fit(data.X, dict(enumerate(data.reports)), groups=GROUP_OF)
     found = {"alarm": float(model.diagnostics_.reports.is_surprising)}
     for level in LEVELS:
-        low, high = model.predict_interval(X, level=level, groups=GROUP_OF).T
-        found[f"{level:.0%}"] = float(np.mean((low <= probability) & (probability <= high)))
+        low, high = model.predict_interval(data.X, level=level, groups=GROUP_OF).T
+        found[f"{level:.0%}"] = float(np.mean((low <= data.probability) & (data.probability <= high)))
     return found
+
+
+def report(rows: pd.DataFrame) -> str:
+    """Write the table, in the order of the kinds of harm."""
+    parts = [(harm, rows[rows["case"] == name]) for name, harm in HARMS.items()]
+    table = [
+        [
+            harm.told,
+            str(len(part)),
+            *(share_and_error(part[f"{level:.0%}"]) for level in LEVELS),
+            f"{part['alarm'].mean():.0%}",
+        ]
+        for harm, part in parts
+        if len(part)
+    ]
+    lines = [
+        "# When the model is wrong",
+        "",
+        f"Made by `python -m benchmarks.stress`: {N_GROUPS} groups of {SIZE}, Gaussian kernel; share of "
+        "individuals whose true probability lies in its interval, ± standard error over data sets; and the share "
+        'of fits whose verdict says that the model explains the reports badly. "The same" are the same data.',
+        "",
+        *markdown_table(["what is wrong", "data sets", "50 % interval", "90 % interval", "alarm"], table),
+    ]
+    return "\n".join([*lines, ""])
 
 
 def main() -> None:
     """Run all kinds of harm and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data-sets", type=int, default=100, help="data sets a row (default: 100)")
-    n_sets = parser.parse_args().data_sets
-    lines = [
-        "# When the model is wrong",
-        "",
-        f"Made by `python -m benchmarks.stress`: {n_sets} data sets a row, {N_GROUPS} groups of {SIZE}, Gaussian "
-        "kernel; share of individuals whose true probability lies in its interval, ± standard error over data "
-        "sets; and the share of fits whose verdict says that the model explains the reports badly.",
-        "",
-        "| what is wrong | 50 % interval | 90 % interval | alarm |",
-        "| --- | --- | --- | --- |",
-    ]
-    for harm in HARMS:
-        rows = pd.DataFrame([fit_one(seed, harm) for seed in track(range(n_sets), description=harm.told[:40])])
-        cells = [f"{rows[f'{level:.0%}'].mean():.1%} ± {rows[f'{level:.0%}'].sem():.1%}" for level in LEVELS]
-        lines.append(f"| {harm.told} | {cells[0]} | {cells[1]} | {rows['alarm'].mean():.0%} |")
-        print(lines[-1], flush=True)
-    RESULTS.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    parser.add_argument("--data-sets", type=int, default=100, help="data sets per row (default: 100)")
+    parser.add_argument("--row", choices=list(HARMS), action="append", help="one row, or several (default: all)")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    arguments = parser.parse_args()
+    for name in arguments.row or HARMS:
+        run_left(arguments.output, arguments.data_sets, lambda seed, n=name: fit_one(seed, HARMS[n]), case=name)
+        text = report(read_rows(arguments.output))
+        arguments.output.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

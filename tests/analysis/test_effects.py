@@ -191,3 +191,19 @@ def test_bad_steps_of_dates_are_explained():
         avg_comparisons(born, people, {"born": "week"})
     with pytest.raises(ValueError, match="number of days other than 0; got 0"):
         avg_comparisons(born, people, {"born": 0})
+
+
+def test_a_cell_counts_as_many_times_as_it_has_people(people, rng):
+    counts, weights = rng.integers(0, 6, 90), rng.gamma(2.0, size=90)
+    rows = np.repeat(np.arange(90), counts)
+    everybody = people.iloc[rows].reset_index(drop=True)
+    for variables in ({"x": "sd"}, {"x": 2}):
+        found = avg_comparisons(probit(A, B), people, variables, weights=weights, counts=counts)
+        expected = avg_comparisons(probit(A, B), everybody, variables, weights=weights[rows])
+        pd.testing.assert_frame_equal(found, expected)
+    pd.testing.assert_frame_equal(
+        avg_comparisons(by_category, people, "sex", counts=counts), avg_comparisons(by_category, everybody, "sex")
+    )
+    pd.testing.assert_frame_equal(
+        avg_slopes(probit(A, B), people, "x", counts=counts), avg_slopes(probit(A, B), everybody, "x")
+    )

@@ -128,3 +128,12 @@ def test_dates_are_judged_by_their_days():
     dates = pd.to_datetime(["2000-01-01", "2000-01-03", "2000-01-05", "2000-01-07", None])
     table = between_group_share(pd.DataFrame({"born": dates}), list("aabbc"))
     assert_allclose(table["between"], 16 / 20)
+
+
+def test_a_cell_counts_as_many_times_as_it_has_people(rng):
+    cells = pd.DataFrame({"x": rng.normal(size=30), "job": rng.choice(["a", "b", "c"], 30)})
+    cells.loc[2, "x"] = np.nan
+    groups, counts = rng.integers(0, 7, 30), rng.integers(0, 6, 30)
+    rows = np.repeat(np.arange(30), counts)
+    found = between_group_share(cells, groups, counts)
+    pd.testing.assert_frame_equal(found, between_group_share(cells.iloc[rows], groups[rows]))

@@ -40,6 +40,9 @@ def reader(tmp_path, monkeypatch, short_fits):
     people.to_csv("people.csv", index=False)
     results.to_csv("results.csv", index=False)
     results.rename(columns={"district": "cd", "share": "pct"}).to_csv("official.csv", index=False)
+    census, votes = make_census()
+    census.to_csv("census.csv", index=False)
+    votes.to_csv("votes.csv", index=False)
     return tmp_path
 
 
@@ -63,3 +66,14 @@ def make_tables(n_groups=8, size=12):
     y = rng.random(n) < 1.0 / (1.0 + np.exp(-(people["age"] - 50) / 10))
     share = y.groupby(district).mean()
     return people, pd.DataFrame({"district": share.index, "share": share.to_numpy(), "votes": 1200})
+
+
+def make_census(n_groups=8):
+    """Cells of district, age and sex with their number of people, and the votes of each district."""
+    rng = np.random.default_rng(0)
+    levels = [range(1, n_groups + 1), ["18-39", "40-64", "65-"], ["f", "m"]]
+    census = pd.MultiIndex.from_product(levels, names=["district", "age", "sex"]).to_frame(index=False)
+    census["n"] = rng.integers(1, 12, size=len(census))
+    yes = rng.binomial(census["n"], census["age"].map({"18-39": 0.2, "40-64": 0.5, "65-": 0.8}))
+    votes = census.assign(yes=yes, valid=census["n"]).groupby("district", as_index=False)[["yes", "valid"]].sum()
+    return census, votes

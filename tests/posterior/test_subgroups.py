@@ -184,3 +184,36 @@ def test_a_fitted_model_is_a_predictor(seed):
     labels = pd.Series(model.label_proba_).groupby(town.groups).mean()
     assert_allclose(informed["estimate"], labels, atol=0.02)
     assert (informed["std_error"] < table["std_error"]).all()
+
+
+def in_people(counts):
+    """Row of each person of some cells."""
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def test_a_cell_counts_as_many_times_as_it_has_people(rng):
+    draws, counts = rng.random((6, 40)), rng.integers(0, 9, 40)
+    weights, replicates = rng.gamma(2.0, size=40), rng.gamma(2.0, size=(40, 5))
+    cells = pd.DataFrame({"g": rng.integers(0, 3, 40)})
+    rows = in_people(counts)
+    found = subgroup_rates(of_table(draws), cells, "g", weights, replicates, counts=counts)
+    everybody = cells.iloc[rows].reset_index(drop=True)
+    expected = subgroup_rates(of_table(draws[:, rows]), everybody, "g", weights[rows], replicates[rows])
+    pd.testing.assert_frame_equal(found, expected)
+    assert found["n"].sum() == counts.sum()
+
+
+def test_labels_of_a_cell_are_those_of_its_people():
+    p, counts = 0.3, np.array([40, 0, 60])
+    cells = pd.DataFrame({"g": ["a", "a", "b"]})
+    drawn = subgroup_draws(of_table(np.full((20_000, 3), p)), cells, "g", counts=counts, outcomes=True)
+    assert_allclose(drawn.draws.mean(axis=0), [p, p], atol=0.005)
+    assert_allclose(drawn.draws.std(axis=0), np.sqrt(p * (1 - p) / np.array([40, 60])), rtol=0.03)
+
+
+def test_counts_are_whole_and_of_cells():
+    with pytest.raises(ValueError, match="1 count negative"):
+        subgroup_rates(of_table(DRAWS), PEOPLE, "sex", counts=[1, 2, -1, 1])
+    members = group_rows([0, 0, 1, 1], {0: Count(1), 1: Count(1)})
+    with pytest.raises(ValueError, match="members are single people"):
+        subgroup_rates(of_table(DRAWS), PEOPLE, "sex", members=members, counts=[1, 2, 1, 1])

@@ -72,3 +72,53 @@ def test_several_reports_hold_together_or_are_refused(parts, n):
         assert len(str(error)) > 10
         return
     assert not np.isnan(likelihood).any()
+
+
+@EXACT
+@given(st.sampled_from(KINDS), st.tuples(VALUE, VALUE), st.lists(st.integers(1, 5), min_size=1, max_size=4))
+def test_cells_are_refused_or_known_as_their_people_are(kind, values, counts):
+    report = made(kind[0], values[: kind[1]])
+    if report is None:
+        return
+
+    def known(ids, **more):
+        try:
+            return group_rows(ids, {"g": report}, **more).log_likelihood.tolist()
+        except ValueError as error:
+            return str(error)
+
+    assert known(["g"] * len(counts), counts=np.array(counts)) == known(["g"] * sum(counts))
+
+
+SHARE = st.one_of(st.floats(0.0, 1.0), st.floats(-300.0, -1.0).map(lambda power: 10.0**power))
+CONFIDENCE = st.one_of(st.floats(-3.0, 14.0).map(lambda power: 10.0**power), st.sampled_from([0.0, np.inf]))
+
+
+@EXACT
+@given(SHARE, CONFIDENCE, st.integers(1, 300))
+def test_no_count_outside_the_support_of_a_share_has_weight(share, confidence, n):
+    for report in (kinds.Fraction(share, confidence), kinds.Fraction(1.0 - share, confidence)):
+        assert_nothing_outside(report, n)
+
+
+@EXACT
+@given(st.sampled_from(KINDS[1:7]), st.tuples(SENSIBLE, SENSIBLE), st.integers(1, 12))
+def test_no_count_outside_the_support_of_other_reports_has_weight(kind, values, n):
+    report = made(kind[0], values[: kind[1]])
+    if report is None:
+        return
+    try:
+        report.log_likelihood(n)
+    except ValueError:
+        return
+    assert_nothing_outside(report, n)
+
+
+def assert_nothing_outside(report, n):
+    low, high = report.support(n)
+    assert 0 <= low <= high <= n
+    likelihood = report.log_likelihood(n)
+    outside = np.delete(likelihood, slice(low, high + 1))
+    assert (outside <= likelihood.max() - 30.0).all()
+    inside = np.arange(low, high + 1)
+    np.testing.assert_allclose(report.log_likelihood_at(inside, n), likelihood[inside], rtol=1e-12)

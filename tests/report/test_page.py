@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -189,9 +190,9 @@ def test_effects_and_what_groups_can_tell(analysis, tables, page):
 
 
 def test_the_method_says_what_no_interval_shows(analysis):
-    def told(context):
+    def told(context, effects=None):
         classifier = copy.copy(analysis.classifier)
-        classifier.context_ = context
+        classifier.context_, classifier.group_effects_ = context, effects
         section = method_section(replace(analysis, classifier=classifier))
         return " ".join(block.text for block in section.blocks if isinstance(block, Text))
 
@@ -200,6 +201,8 @@ def test_the_method_says_what_no_interval_shows(analysis):
     assert "average features of their group, which this fit allows for" in with_context
     assert "average features of their group" not in without
     assert "no interval shows it" in without
+    with_effects = told(None, SimpleNamespace(names=()))
+    assert "differ as a whole group, for reasons that no feature tells, which this fit allows for" in with_effects
 
 
 def test_verdict_kernels_settings_and_versions(analysis, page):

@@ -174,6 +174,35 @@ def test_tables_that_are_nonsense_are_refused(forge, name, value):
         dg.load(forge(change, which=2))
 
 
+def change_roles(change):
+    def forgery(whole, _):
+        [roles] = [value for key, value in whole["document"]["tables"]["$dict"] if key == "roles"]
+        change(roles["fields"])
+
+    return forgery
+
+
+@pytest.mark.parametrize(
+    ("role", "value"),
+    [
+        ("group", None),
+        ("count", 3),
+        ("count", {"$tuple": ["n", "m"]}),
+        ("weight", {"$tuple": ["n"]}),
+        ("features", "x"),
+        ("features", {"$tuple": [1]}),
+    ],
+)
+def test_roles_that_are_no_names_are_refused(forge, role, value):
+    with pytest.raises(ArchiveError, match="its roles must be names"):
+        dg.load(forge(change_roles(lambda roles: roles.update({role: value})), which=2))
+
+
+def test_a_file_without_the_role_of_counts_is_one_of_an_older_version(forge):
+    assert dg.load(forge(change_roles(lambda roles: roles.pop("count", None)), which=2)).roles.count is None
+    assert dg.load(forge(change_roles(lambda roles: roles.update(count="n")), which=2)).roles.count == "n"
+
+
 def test_weights_that_are_no_numbers_are_refused(forge):
     def change(whole, members):
         part = fitted(whole, "_fitted", "posterior")["parts"]["$tuple"][0]["fields"]

@@ -189,3 +189,30 @@ def test_numbers_whose_median_no_float_can_hold_are_refused_by_name():
     people = pd.DataFrame({"x": [1.7e308, 1.7e308, None]})
     with pytest.raises(TableError, match=r"'x' holds numbers up to 1\.7e"):
         make_encoder(people, ["x"])
+
+
+def test_cells_are_encoded_as_their_people_would_be(people, rng):
+    cells = people.sample(60, random_state=1).reset_index(drop=True)
+    counts = rng.integers(0, 30, len(cells))
+    everybody = cells.loc[np.repeat(cells.index, counts)]
+    found, expected = make_encoder(cells, FEATURES, 0.02, counts), make_encoder(everybody, FEATURES, 0.02)
+    assert found.notes == expected.notes
+    assert found.feature_names_ == expected.feature_names_
+    assert found.columns[1].pooled == expected.columns[1].pooled
+    np.testing.assert_allclose(found.transform(cells), expected.transform(cells), atol=1e-9)
+
+
+def test_cells_of_gaps_and_constants():
+    cells = pd.DataFrame({"gap": [np.nan, np.nan], "same": [3, 3], "one": ["a", "b"], "far": [1e149, -1e149]})
+    encoder = make_encoder(cells, list(cells), counts=[5, 0])
+    gap, same, one, far = encoder.columns
+    assert (gap.fill, gap.weight, gap.missing, same.weight) == (0.0, 0.0, None, 0.0)
+    assert (one.levels, one.pooled, one.shares) == (["a"], ["b"], [1.0, 0.0])
+    assert far.weight == 0.0
+    assert "'gap' holds no values: it tells nobody apart." in encoder.notes
+    assert np.isfinite(make_encoder(cells, "far", counts=[2**30, 2**30]).transform(cells)).all()
+
+
+def test_cells_need_counts_that_are_whole():
+    with pytest.raises(ValueError, match="1 count negative"):
+        make_encoder(pd.DataFrame({"x": [1, 2]}), "x", counts=[1, -1])

@@ -69,6 +69,55 @@ def test_the_people_are_a_sample(columns, expected):
     assert tuple(read(sampled=True, **columns).values()) == expected
 
 
+CELLS = pd.DataFrame({"g": ["a", "a", "b", "b"], "n": [60, 40, 7, 0]})
+
+
+@pytest.mark.parametrize(
+    ("sampled", "columns", "expected"),
+    [
+        (False, {"positives": [30, 7], "total": [100, 7]}, (Count(30), Count(7))),
+        (False, {"positives": [30, 2], "total": [50, 7]}, (Survey(30, 50), Count(2))),
+        (False, {"low": [0.255, 1]}, (AtLeast(26), AtLeast(7))),
+        (True, {"share": [0.3, 0.5], "size": [100, 7]}, (Population(0.3, 100), Population(0.5, 7))),
+    ],
+)
+def test_the_people_of_cells_are_the_sum_of_their_counts(sampled, columns, expected):
+    results = pd.DataFrame({"g": ["a", "b"], **columns})
+    roles = Roles("g", count="n", **{name: name for name in columns})
+    assert tuple(read_evidence(CELLS, results, roles, sampled=sampled).values()) == expected
+
+
+@pytest.mark.parametrize(
+    ("sampled", "columns", "expected"),
+    [
+        (
+            False,
+            {"positives": [101, 2]},
+            "more than the people .* Group 'a' has 101 of 100 with 100 people",
+        ),
+        (
+            True,
+            {"share": [0.3, 0.5], "size": [99, 7]},
+            "smaller than .* Group 'a' has 99 with 100 people",
+        ),
+    ],
+)
+def test_reports_of_cells_are_compared_with_the_sum(sampled, columns, expected):
+    results = pd.DataFrame({"g": ["a", "b"], **columns})
+    roles = Roles("g", count="n", **{name: name for name in columns})
+    with pytest.raises(TableError, match=expected):
+        read_evidence(CELLS, results, roles, sampled=sampled)
+
+
+def test_groups_of_nobody_are_left_out_and_unsound_counts_refused():
+    results = pd.DataFrame({"g": ["a", "b"], "share": [0.3, 0.5]})
+    roles = Roles("g", count="n", share="share")
+    assert read_evidence(CELLS.assign(n=[1, 1, 0, 0]), results, roles) == {"a": Fraction(0.3)}
+    with pytest.raises(TableError, match="column 'n': 1 count negative"):
+        read_evidence(CELLS.assign(n=[1, -1, 1, 1]), results, roles)
+    assert evidence_and_problems(CELLS.assign(n=[1, -1, 1, 1]), results, roles) == ({}, [])
+
+
 def test_kind_of_noise():
     assert read(positives=[3, 2], noise=[1, 2], noise_kind="gaussian")["a"] == NoisyCount(3.0, 1.0, "gaussian")
 

@@ -36,6 +36,16 @@ def test_features_default_to_all_the_rest():
     assert Roles(**asdict(roles)) == roles
 
 
+def test_a_count_is_looked_for_in_people_and_is_no_feature():
+    people = PEOPLE.assign(n=1)
+    roles = resolve(people, count="n", ignore="name")
+    assert roles.count == "n"
+    assert "n" not in roles.features
+    assert "count: people has no column 'm'" in complaint(count="m")
+    assert "column 'age' is given as count and features" in complaint(count="age", features="age")
+    assert resolve(people, RESULTS.assign(n=1), count="n", share=None, positives="votes", total="n").total == "n"
+
+
 def test_named_features_keep_their_order():
     assert resolve(features=["job", "age"]).features == ("job", "age")
     assert resolve(features="age").features == ("age",)

@@ -17,6 +17,7 @@ from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.blocks import of_rows
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import subgroup_rates
+from disaggregate.tables.counts import averages_by_group, counts_of, people_per_row
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
@@ -60,19 +61,20 @@ class Analysis:
         Parameters
         ----------
         people : path or dataframe
-            One row a person, with the features of the fit.
+            One row per person, or per cell, with the features of the fit.
         level : float, default=0.9
             Probability of the credible intervals.
         """
         table = self.read(people)
-        posterior, rows = self.classifier._fitted_and_rows(self.encoder.transform(table), self._groups_of(table))
+        known = self.knowing([table])
+        posterior, rows = known.classifier._fitted_and_rows(self.encoder.transform(table), known._groups_of(table))
         summary = probability_summary(posterior, rows, level)
         return pd.DataFrame(summary, columns=["probability", "conf_low", "conf_high"], index=table.index)
 
     def predict_draws(self, people: Any) -> np.ndarray:
         """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows).
 
-        In a fit with context people count as members of the group that their row names.
+        In a fit with context or group effects people count as members of the group that their row names.
         """
         return self.classifier.predict_draws(self.encoder.transform(people), self._groups_of(people))
 
@@ -88,25 +90,29 @@ class Analysis:
         if context is None:
             return self
         classifier = copy.copy(self.classifier)
-        classifier.context_ = context.knowing(self._of_new_groups(tables, set(context.names)))
+        new = averages_by_group(self._of_new_groups(tables, set(context.names)))
+        classifier.context_ = context.knowing([new])
         return replace(self, classifier=classifier)
 
     def _of_new_groups(
         self, tables: Iterable[pd.DataFrame], old: set[Hashable]
-    ) -> Iterator[tuple[np.ndarray, list[Hashable]]]:
-        """Encode those whose group is not known yet, and nobody else."""
+    ) -> Iterator[tuple[np.ndarray, list[Hashable], np.ndarray]]:
+        """Encode those whose group is not known yet, and nobody else; with their groups, and people per row."""
         for table in tables:
             groups = self._groups_of(table) or []
             places = [place for place, name in enumerate(groups) if name is not None and name not in old]
             if places:
-                yield self.encoder.transform(table.iloc[places]), [groups[place] for place in places]
+                rows = table.iloc[places]
+                names = [groups[place] for place in places]
+                yield self.encoder.transform(rows), names, people_per_row(rows, self.roles)
 
     def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
         """Group of each row, where the fit needs it and the table tells."""
-        context = self.classifier.context_
-        if context is None or self.roles.group not in people:
+        effects = getattr(self.classifier, "group_effects_", None)
+        known = self.classifier.context_ if effects is None else effects
+        if known is None or self.roles.group not in people:
             return None
-        return ids_like(people[self.roles.group], context.names)
+        return ids_like(people[self.roles.group], known.names)
 
     def subgroups(
         self,
@@ -124,7 +130,8 @@ class Analysis:
         Parameters
         ----------
         people : path or dataframe
-            One row a person, with the features of the fit.
+            One row per person, or per cell, which counts as many times as it has people; with the features of the
+            fit.
         by : str or sequence of str
             Columns that make the subgroups.
         weights : str, optional
@@ -150,6 +157,7 @@ class Analysis:
             table[weight].to_numpy(dtype=float) if weight else None,
             table[columns].to_numpy(dtype=float) if columns else None,
             level,
+            counts=counts_of(table, self.roles),
             outcomes=outcomes,
         )
         return withhold(rates, min_group_size)
@@ -166,7 +174,7 @@ class Analysis:
         Parameters
         ----------
         people : path or dataframe
-            Over whom to average.
+            Over whom to average; a cell counts as many times as it has people.
         features : str, sequence of str, or mapping, optional
             Features of the fit; by default all that hold anything to compare. A mapping says how far a number or
             date is raised, and with what a category is compared, such as ``{"income": 1000, "born": "year",
@@ -194,6 +202,7 @@ class Analysis:
             table[[*self.encoder.features, *group]],
             features or _not_empty(table[self.encoder.features]),
             weights=table[weight].to_numpy(dtype=float) if weight else None,
+            counts=counts_of(table, self.roles),
             level=level,
         )
 
@@ -201,7 +210,8 @@ class Analysis:
         """Tabulate how much of each feature's spread lies between groups, where alone reports can tell of it."""
         table = self.read(people)
         require_columns(table, [self.roles.group])
-        return between_group_share(table[self.encoder.features], table[self.roles.group].to_numpy())
+        groups, counts = table[self.roles.group].to_numpy(), counts_of(table, self.roles)
+        return between_group_share(table[self.encoder.features], groups, counts)
 
     def read(self, people: Any) -> pd.DataFrame:
         """Read a table of people as that of the fit was read."""

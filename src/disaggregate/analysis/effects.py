@@ -19,6 +19,7 @@ from disaggregate.analysis.dependence import predictions
 from disaggregate.analysis.importance import permutation_importance
 from disaggregate.posterior.blocks import Predict, average_draws
 from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import (
     column,
@@ -27,7 +28,6 @@ from disaggregate.tables.people import (
     levels_of,
     numbers,
     read_variables,
-    read_weights,
     require_columns,
     with_level,
     with_numbers,
@@ -49,6 +49,7 @@ def avg_slopes(
     variables: str | Sequence[str] | None = None,
     *,
     weights: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
     level: float = 0.9,
     eps: float = 1e-3,
 ) -> pd.DataFrame:
@@ -65,6 +66,8 @@ def avg_slopes(
         Columns of numbers or dates, the latter by day; all numbers by default.
     weights : array-like of shape (n_rows,), optional
         Survey weights.
+    counts : array-like of shape (n_rows,), optional
+        How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
     level : float, default=0.9
         Probability of the credible intervals.
     eps : float, default=1e-3
@@ -78,12 +81,13 @@ def avg_slopes(
     names = list(read_variables(people, variables)) if variables is not None else _numeric_columns(people)
     if not eps > 0.0:
         raise ValueError(f"eps must be above 0, such as 0.001; got {eps!r}.")
-    weight = read_weights(weights, len(people))
+    n_each = read_counts(counts, len(people))
+    weight = weights_of_rows(weights, n_each)
     found = []
     for name in names:
         values = numbers(people, name)
         known = _of_known(weight, values, name)
-        step = eps * _spread(values, name)
+        step = eps * _spread(values, name, n_each)
         above, below = (
             average_draws(predict, with_numbers(people, name, values + h), known) for h in (step, -step)
         )
@@ -97,6 +101,7 @@ def avg_comparisons(
     variables: str | Sequence[str] | Mapping[str, Any] | None = None,
     *,
     weights: ArrayLike | None = None,
+    counts: ArrayLike | None = None,
     level: float = 0.9,
 ) -> pd.DataFrame:
     """Average differences in probability when everybody's feature is changed.
@@ -118,6 +123,8 @@ def avg_comparisons(
         default); None for what is usual.
     weights : array-like of shape (n_rows,), optional
         Survey weights.
+    counts : array-like of shape (n_rows,), optional
+        How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
     level : float, default=0.9
         Probability of the credible intervals.
 
@@ -128,7 +135,8 @@ def avg_comparisons(
         "+1 year" or "female - male".
     """
     how = read_variables(people, variables)
-    weight = read_weights(weights, len(people))
+    n_each = read_counts(counts, len(people))
+    weight = weights_of_rows(weights, n_each)
     if variables is None:
         how = {name: None for name in how if column(people, name).notna().any()}
     as_it_is = cache(lambda: average_draws(predict, people, weight))
@@ -137,7 +145,7 @@ def avg_comparisons(
         if _has_levels(people, name, option):
             found += _compare_levels(predict, people, name, option, weight)
         else:
-            found.append(_compare_step(predict, people, name, option, weight, as_it_is))
+            found.append(_compare_step(predict, people, name, option, weight, n_each, as_it_is))
     return _table(found, level)
 
 
@@ -156,30 +164,32 @@ def _compare_step(
     name: str,
     step: Any,
     weight: FloatArray,
+    counts: Counts,
     as_it_is: Callable[[], FloatArray],
 ) -> tuple[str, str, FloatArray]:
     values = numbers(people, name)
     known = _of_known(weight, values, name)
-    size, label = _date_step(values, name, step) if is_date(column(people, name)) else _step(values, name, step)
+    choose = _date_step if is_date(column(people, name)) else _step
+    size, label = choose(values, name, step, counts)
     raised = average_draws(predict, with_numbers(people, name, values + size), known)
     before = average_draws(predict, people, known) if np.isnan(values).any() else as_it_is()
     return name, label, raised - before
 
 
-def _step(values: FloatArray, name: str, step: Any) -> tuple[float, str]:
+def _step(values: FloatArray, name: str, step: Any, counts: Counts) -> tuple[float, str]:
     """How far to raise a number, and how to call that."""
     if isinstance(step, str) and step == "sd":
-        return _spread(values, name), "+1 sd"
+        return _spread(values, name, counts), "+1 sd"
     if step is None or _is_number(step):
         size = 1.0 if step is None else float(step)
         return size, f"{size:+g}"
     raise ValueError(f'the step of {name!r} must be a number other than 0, or "sd"; got {step!r}.')
 
 
-def _date_step(values: FloatArray, name: str, step: Any) -> tuple[float, str]:
+def _date_step(values: FloatArray, name: str, step: Any, counts: Counts) -> tuple[float, str]:
     """How many days to move a date on, and how to call that."""
     if isinstance(step, str) and step == "sd":
-        return _spread(values, name), "+1 sd"
+        return _spread(values, name, counts), "+1 sd"
     if _is_number(step):
         return float(step), f"{float(step):+g} days"
     unit = _usual_unit(values) if step is None else step
@@ -243,8 +253,13 @@ def _numeric_columns(people: Any) -> list[str]:
     return [name for name, values in known.items() if not (is_category(values) or is_date(values))]
 
 
-def _spread(values: FloatArray, name: str) -> float:
-    spread = float(np.nanstd(values))
+def _spread(values: FloatArray, name: str, counts: Counts) -> float:
+    """Return the standard deviation over those who have a value, each row counting as so many people."""
+    inside = ~np.isnan(values) & (counts > 0)
+    known, held = values[inside], counts[inside]
+    spread = 0.0
+    if known.size and np.ptp(known) > 0.0:
+        spread = float(np.sqrt(np.average((known - np.average(known, weights=held)) ** 2, weights=held)))
     if not spread > 0.0:
         raise ValueError(f"column {name!r} is the same for everybody, so its spread gives no step; leave it out.")
     return spread

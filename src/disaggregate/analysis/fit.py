@@ -29,8 +29,9 @@ def fit_tables(
     Parameters
     ----------
     people, results : path or dataframe
-        One row per person; one row per group. CSV or Parquet files, pandas or polars. People may be a folder of
-        Parquet files, larger than memory; see :func:`disaggregate.analysis.fit_folder`.
+        One row per person, or per cell with a ``count`` of people; one row per group. CSV or Parquet files, pandas
+        or polars. People may be a folder of Parquet files, larger than memory; see
+        :func:`disaggregate.analysis.fit_folder`.
     group : str
         Column of group ids, in both tables.
     sampled : bool, default=False
@@ -48,8 +49,8 @@ def fit_tables(
         Put kernels on so many averages of similar people, so that the file can be anonymised; see
         :func:`disaggregate.privacy.landmarks`.
     **roles
-        Columns by their role: ``share``, or ``positives`` and ``total``, and so on; see
-        :class:`disaggregate.tables.roles.Roles`.
+        Columns by their role: ``share``, or ``positives`` and ``total``, ``count`` where rows are cells, and so
+        on; see :class:`disaggregate.tables.roles.Roles`.
 
     Returns
     -------

@@ -63,7 +63,8 @@ def fit_folder(
         like ``district=7`` is a column.
     results, group, sampled, confidence, noise_kind, settings, how, **roles
         As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
-        say otherwise. There is no ``warm_start``. A context takes one more reading of the files.
+        say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One row per
+        person: no ``count``.
 
     Returns
     -------
@@ -71,6 +72,7 @@ def fit_folder(
         Fitted.
     """
     _require_dense(settings or {})
+    _require_people(roles.get("count"))
     arguments = _without_warm_start(how or {})
     folder, results = PeopleFolder.open(people), read_table(results)
     if isinstance(confidence, str):
@@ -106,6 +108,14 @@ def _require_dense(settings: dict[str, Any]) -> None:
         raise TableError(
             'a folder of files needs weights="dense", which can be drawn block by block; leave weights out of the '
             "settings, or give the people as one table."
+        )
+
+
+def _require_people(count: str | None) -> None:
+    if count is not None:
+        raise TableError(
+            f"count: {count!r} says that rows are cells, but a folder must hold one row per person; "
+            "write the cells to one file, and give that."
         )
 
 

@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from disaggregate.groups.forms import is_dataframe
 from disaggregate.groups.reports import row_groups
+from disaggregate.tables.counts import Counts, read_counts
 from disaggregate.tables.people import column, is_category, levels_of, numbers, require_columns
 
 FloatArray = NDArray[np.float64]
@@ -23,7 +24,7 @@ _FEW_GROUPS = 5
 _FEW_CONTRASTS = 3.0
 
 
-def between_group_share(people: Any, groups: ArrayLike) -> pd.DataFrame:
+def between_group_share(people: Any, groups: ArrayLike, counts: ArrayLike | None = None) -> pd.DataFrame:
     """Tabulate, for each feature, how much of its spread lies between groups.
 
     Reports of groups see a feature only through its group means. For an effect on a straight line, the share of
@@ -36,6 +37,8 @@ def between_group_share(people: Any, groups: ArrayLike) -> pd.DataFrame:
         Features. Categories are judged by their levels, each level weighing as its variance.
     groups : array-like of shape (n_rows,)
         Group of each row.
+    counts : array-like of shape (n_rows,), optional
+        How many people each row stands for, one by default: it counts as so many rows.
 
     Returns
     -------
@@ -48,9 +51,10 @@ def between_group_share(people: Any, groups: ArrayLike) -> pd.DataFrame:
     require_columns(table, [])
     ids = row_groups(groups, len(table))
     codes, _ = pd.factorize(pd.Series(ids, dtype=object))
-    rows = [_spread_of(table, name, codes) for name in table.columns]
+    n_each = read_counts(counts, len(table))
+    rows = [_spread_of(table, name, codes, n_each) for name in table.columns]
     between, effective = np.array(rows).T
-    says = [_in_words(share, n, len(np.unique(codes))) for share, n in rows]
+    says = [_in_words(share, n, len(np.unique(codes[n_each > 0]))) for share, n in rows]
     names = list(table.columns)
     return pd.DataFrame({"feature": names, "between": between, "effective_groups": effective, "says": says})
 
@@ -116,21 +120,21 @@ def _as_frame(features: Any) -> pd.DataFrame:
     return pd.DataFrame(values, columns=[f"feature {place + 1}" for place in range(values.shape[1])])
 
 
-def _spread_of(table: Any, name: str, codes: NDArray) -> tuple[float, float]:
+def _spread_of(table: Any, name: str, codes: NDArray, counts: Counts) -> tuple[float, float]:
     """Share of the variance between groups, and effective number of groups that carry it."""
     values = _as_numbers(table, name)
-    known = np.isfinite(values).all(axis=1)
+    known = np.isfinite(values).all(axis=1) & (counts > 0)
     if not known.any():
         return 0.0, 0.0
-    values, inside = values[known], codes[known]
-    sizes = np.bincount(inside)
-    centred = values - values.mean(axis=0)
-    sums = np.column_stack([np.bincount(inside, weights=part) for part in centred.T])
+    values, inside, held = values[known], codes[known], counts[known]
+    sizes = np.bincount(inside, weights=held)
+    centred = values - np.average(values, axis=0, weights=held)
+    sums = np.column_stack([np.bincount(inside, weights=held * part) for part in centred.T])
     present = sizes > 0
     contrast = np.sum(sums[present] ** 2 / sizes[present, None], axis=1)
-    total = float(np.sum(centred**2))
+    total = float(held @ np.sum(centred**2, axis=1))
     # Rounding in the mean of equal numbers must not pass for spread.
-    if total <= 1e-20 * float(np.sum(values**2)):
+    if total <= 1e-20 * float(held @ np.sum(values**2, axis=1)):
         return 0.0, 0.0
     between = float(contrast.sum())
     effective = between**2 / float(np.sum(contrast**2)) if between > 1e-12 * total else 0.0

@@ -15,8 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.groups.evidence import Evidence, Fraction, Population
 from disaggregate.settings import scale_prior
+from disaggregate.tables.counts import counts_to_fit, rows_that_count
 from disaggregate.tables.errors import TableError
-from disaggregate.tables.kinds import numbers_of, text_of
+from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.sample_weights import weights_in_shares
 
@@ -153,7 +154,7 @@ def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame
             "this model was anonymised, and no longer knows whom it was fitted to; give the whole one."
         )
     require_columns(people, [roles.group, *analysis.encoder.features, *([roles.weight] if roles.weight else [])])
-    counted = people if roles.weight is None else people[numbers_of(people[roles.weight]) > 0.0]
+    counted = rows_that_count(people, roles)
     given = [text_of(value) for value in counted[roles.group]]
     if given != [text_of(name) for name in data.ids]:
         raise TableError(
@@ -178,7 +179,8 @@ def _fitted_again(
     weights = weights_in_shares(people, analysis.roles, ids, evidence)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        classifier.fit(analysis.encoder.transform(people), evidence, groups=ids, sample_weight=weights)
+        X, counts = analysis.encoder.transform(people), counts_to_fit(people, analysis.roles)
+        classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts)
     if classifier.stopped_early_:
         raise KeyboardInterrupt
     return replace(analysis, classifier=classifier)

@@ -9,11 +9,11 @@ from disaggregate.analysis.analysis import Analysis
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.settings import GROUPS_ARE_PLACES
 from disaggregate.tables.check import check_tables
+from disaggregate.tables.counts import counts_of, counts_to_fit, rows_that_count
 from disaggregate.tables.encoding import make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import read_table, schema_of
 from disaggregate.tables.ids import group_ids
-from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.problem import require_no_errors
 from disaggregate.tables.roles import resolve_roles
 from disaggregate.tables.sample_weights import weights_in_shares
@@ -39,10 +39,9 @@ def fit_in_memory(
     known = resolve_roles(people, results, group=group, **roles)
     problems = check_tables(people, results, known, sampled)
     require_no_errors(problems)
-    encoder = make_encoder(people, known.features)
+    encoder = make_encoder(people, known.features, counts=counts_of(people, known))
     schema = schema_of(people)
-    if known.weight is not None:
-        people = people[numbers_of(people[known.weight]) > 0.0]
+    people = rows_that_count(people, known)
     evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
     ids, _ = group_ids(people, results, known.group)
     X = encoder.transform(people)
@@ -51,5 +50,5 @@ def fit_in_memory(
     defaults = {} if given.get("weights") == "sparse" else GROUPS_ARE_PLACES
     classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
     weights = weights_in_shares(people, known, ids, evidence)
-    classifier.fit(X, evidence, groups=ids, sample_weight=weights, **(how or {}))
+    classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts_to_fit(people, known), **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))

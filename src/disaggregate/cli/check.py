@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from typing import Any
 
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
@@ -18,6 +19,7 @@ EXAMPLES = """\
 examples:
   disaggregate check people.csv results.csv --group district --share share
   disaggregate check people.csv results.csv --group cd --share pct --sampled --size votes --ignore id,name
+  disaggregate check census.csv votes.csv --group district --positives yes --total valid --count n
 """
 MARKS = {"error": "✗", "warning": "!", "advice": "→"}
 
@@ -39,6 +41,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> None:
     """Print the problems."""
     from disaggregate.tables.check import check_tables
+    from disaggregate.tables.counts import sound_counts
     from disaggregate.tables.files import read_table
     from disaggregate.tables.roles import resolve_roles
 
@@ -49,7 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json([asdict(problem) for problem in problems])
     else:
-        print(f"{len(people):,} people, {len(results):,} results, features: {', '.join(roles.features) or 'none'}")
+        whom = _whom(sound_counts(people, roles), len(people))
+        print(f"{whom}, {len(results):,} results, features: {', '.join(roles.features) or 'none'}")
         for problem in problems:
             print(f"{MARKS[problem.level]} {problem}")
     n_errors = sum(problem.level == "error" for problem in problems)
@@ -59,3 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
     if not problems and not arguments.json:
         print("No problems found.")
+
+
+def _whom(counts: Any, n_rows: int) -> str:
+    return f"{n_rows:,} people" if counts is None else f"{int(counts.sum()):,} people in {n_rows:,} rows"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
 or set to another level. Group results tell of a feature only as far as groups differ in it: the second table says
-how far that is.
+how far that is. Where the fit had a column of counts (--count), each row counts as so many people.
 """
 EXAMPLES = """\
 examples:

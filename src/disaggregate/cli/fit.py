@@ -24,9 +24,10 @@ examples:
   disaggregate fit parts.csv batches.csv --group batch --share defective --random-groups -o model.dgz
   disaggregate fit survey.csv official.csv --group cd --share pct --size votes --sampled \\
       --features age,sex,educ --weights w -o model.dgz
+  disaggregate fit census.csv votes.csv --group district --positives yes --total valid --count n -o model.dgz
 """
 
-_CONTEXT: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
+_CHOICES: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,7 +42,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_about_groups = model.add_mutually_exclusive_group().add_argument
     add_about_groups(
         "--context",
-        choices=tuple(_CONTEXT),
+        choices=tuple(_CHOICES),
         default="auto",
         help="may a group's make-up matter to its people? (default: average over yes and no)",
     )
@@ -49,6 +50,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--random-groups",
         action="store_true",
         help="groups are no places or stores but were thrown together at random: make more of what they report",
+    )
+    add(
+        "--group-effects",
+        choices=tuple(_CHOICES),
+        help="may groups differ in ways that no feature tells? (default: auto, where the people are a sample of "
+        "their group or rows are cells)",
     )
     add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
     add(
@@ -104,7 +111,8 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
     return {
         "kernel": arguments.kernel,
-        **(GROUPS_AT_RANDOM if arguments.random_groups else {"context": _CONTEXT[arguments.context]}),
+        **(GROUPS_AT_RANDOM if arguments.random_groups else {"context": _CHOICES[arguments.context]}),
+        **_group_effects(arguments),
         **({} if arguments.centers is None else {"centers": arguments.centers}),
         "n_draws": arguments.draws,
         "n_burn": arguments.burn,
@@ -112,6 +120,11 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
         "random_state": arguments.seed,
         "progress": not arguments.json,
     }
+
+
+def _group_effects(arguments: argparse.Namespace) -> dict[str, bool | str]:
+    """Group effects as the user wants them; those of the classifier unless told otherwise."""
+    return {} if arguments.group_effects is None else {"group_effects": _CHOICES[arguments.group_effects]}
 
 
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
@@ -136,8 +149,9 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
 def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:
     if arguments.landmarks is not None:
         return f"privacy: {arguments.output} holds nobody's features."
-    n_people = len(analysis.classifier.posterior_.parts[0].basis.centers)
+    n_rows = len(analysis.classifier.posterior_.parts[0].basis.centers)
+    whose = f"{n_rows} people" if analysis.roles.count is None else f"{n_rows} rows"
     return (
-        f"privacy: {arguments.output} holds the features of {n_people} people, and everybody's probability given "
+        f"privacy: {arguments.output} holds the features of {whose}, and everybody's probability given "
         "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to hand it on."
     )

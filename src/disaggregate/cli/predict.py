@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Add the columns probability, conf_low and conf_high to each row of a table of people. The table is read and written
 in pieces, so it may be larger than memory. From a folder of Parquet files, files of the same names are written
-to another folder.
+to another folder. Rows that are cells of several people stay one row per cell.
 """
 EXAMPLES = """\
 examples:

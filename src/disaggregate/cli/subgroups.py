@@ -12,6 +12,7 @@ from disaggregate.cli.table_arguments import names
 
 DESCRIPTION = """\
 Estimate the share of positives in each subgroup of the people in a table, with survey weights if there are any.
+Where the fit had a column of counts (--count), each row counts as so many people.
 """
 EXAMPLES = """\
 examples:

@@ -27,9 +27,11 @@ def names(text: str) -> list[str]:
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """Add paths and roles."""
     parser.add_argument(
-        "people", metavar="PEOPLE", help="table of people, a row each (.csv, .csv.gz, .parquet, a folder)"
+        "people",
+        metavar="PEOPLE",
+        help="table of people, one row per person, or per cell with --count (.csv, .csv.gz, .parquet, a folder)",
     )
-    parser.add_argument("results", metavar="RESULTS", help="table of results, a row a group")
+    parser.add_argument("results", metavar="RESULTS", help="table of results, one row per group")
     add = parser.add_argument_group("columns of both tables").add_argument
     add("--group", required=True, metavar="COLUMN", help="group of each person, and of each result")
     add = parser.add_argument_group("columns of RESULTS").add_argument
@@ -48,6 +50,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
         help="how far shares are trusted: one number, or a column of them (default: 1000, nearly exact)",
     )
     add = parser.add_argument_group("columns of PEOPLE").add_argument
+    add("--count", metavar="COLUMN", help="number of people per row, where rows are cells of a table (default: 1)")
     add("--weights", metavar="COLUMN", help="survey weight of each person, in shares and subgroups")
     add("--replicates", type=names, default=[], metavar="COLUMNS", help="replicate weights, separated by commas")
     add("--features", type=names, default=[], metavar="COLUMNS", help="what to learn from (default: all the rest)")
@@ -62,7 +65,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
 def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of ``resolve_roles``; a confidence that is no number is a column."""
     roles: dict[str, Any] = {role: getattr(arguments, role) for role in ("group", *ROLES)}
-    roles |= {"weight": arguments.weights, "replicates": arguments.replicates}
+    roles |= {"count": arguments.count, "weight": arguments.weights, "replicates": arguments.replicates}
     roles |= {"features": arguments.features, "ignore": arguments.ignore}
     if confidence_number(arguments) is None:
         roles["confidence"] = arguments.confidence

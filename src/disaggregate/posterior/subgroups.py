@@ -15,12 +15,12 @@ from disaggregate.groups import GroupedData
 from disaggregate.posterior.blocks import Probability, blocks
 from disaggregate.posterior.members import given_reports
 from disaggregate.posterior.summaries import summarise
+from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.people import (
     Cells,
     Rows,
     as_names,
     cells,
-    read_weights,
     require_columns,
     require_free_names,
 )
@@ -97,6 +97,7 @@ def subgroup_rates(
     level: float = 0.9,
     members: GroupedData | None = None,
     *,
+    counts: ArrayLike | None = None,
     outcomes: bool = False,
     design_factor: float | None = None,
     random_state: Any = 0,
@@ -115,7 +116,7 @@ def subgroup_rates(
         (n_draws, n_rows), such as ``lambda rows: model.predict_draws(X.iloc[rows])``. It is never asked for
         more rows at once than a bounded number of values allows.
     people : dataframe
-        One row a person.
+        One row per person, or per cell of a table with ``counts``.
     by : str or sequence of str
         Columns that make the subgroups; none for everybody together. Missing values are a level of their own.
     weights : array-like of shape (n_rows,), optional
@@ -129,6 +130,8 @@ def subgroup_rates(
         The reported groups that these rows are the members of. Each probability is then that given the own
         group's report too, as ``label_proba_`` is, and labels of ``outcomes=True`` are drawn to agree with
         the reports.
+    counts : array-like of shape (n_rows,), optional
+        How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
     outcomes : bool, default=False
         Whether to estimate the share of positives among these very people.
     design_factor : float, optional
@@ -151,6 +154,7 @@ def subgroup_rates(
         weights,
         replicates,
         members,
+        counts=counts,
         outcomes=outcomes,
         design_factor=design_factor,
         random_state=random_state,
@@ -166,6 +170,7 @@ def subgroup_draws(
     replicates: ArrayLike | None = None,
     members: GroupedData | None = None,
     *,
+    counts: ArrayLike | None = None,
     outcomes: bool = False,
     design_factor: float | None = None,
     random_state: Any = 0,
@@ -175,16 +180,18 @@ def subgroup_draws(
     require_columns(people, names)
     require_free_names(names)
     _require_one_population(people, replicates, members, outcomes)
-    found = cells(people, names)
-    weight = read_weights(weights, len(people))
-    replicate = None if replicates is None else _read_replicates(replicates, len(people))
+    _require_people(members, counts)
+    found, n_each = cells(people, names), read_counts(counts, len(people))
+    weight = weights_of_rows(weights, n_each)
+    replicate = None if replicates is None else _read_replicates(replicates, len(people)) * n_each[:, None]
     rng = np.random.default_rng(random_state) if outcomes else None
-    sums, replicate_sums = _sums(_answers(probability, len(people), members, rng), found, weight, replicate)
+    answers = _answers(probability, len(people), members, None if counts is None else n_each, rng)
+    sums, replicate_sums = _sums(answers, found, weight, replicate)
     total = _by_cell(found, slice(None), weight[:, None])[:, 0]
     return SubgroupDraws(
         keys=found.keys,
         draws=_ratio(sums, total).T,
-        n=np.bincount(found.codes, minlength=len(found.keys)),
+        n=np.bincount(found.codes, weights=n_each, minlength=len(found.keys)).astype(np.intp),
         weight=total,
         replicates=None
         if replicate is None
@@ -208,14 +215,24 @@ def squares(replicates: FloatArray, estimate: FloatArray) -> FloatArray:
 
 
 def _answers(
-    probability: Probability, n_rows: int, members: GroupedData | None, rng: np.random.Generator | None
+    probability: Probability,
+    n_rows: int,
+    members: GroupedData | None,
+    counts: Counts | None,
+    rng: np.random.Generator | None,
 ) -> Iterator[tuple[Rows, FloatArray]]:
-    """Go through probabilities, or labels, of everybody."""
+    """Go through probabilities, or labels, of everybody; a cell has the share of its people's labels."""
     if members is not None:
         yield from given_reports(probability, members, rng)
         return
     for rows, draws in blocks(probability, n_rows):
-        yield rows, draws if rng is None else (rng.random(draws.shape) < draws).astype(np.float64)
+        yield rows, draws if rng is None else _labels(draws, None if counts is None else counts[rows], rng)
+
+
+def _labels(draws: FloatArray, counts: Counts | None, rng: np.random.Generator) -> FloatArray:
+    if counts is None:
+        return (rng.random(draws.shape) < draws).astype(np.float64)
+    return rng.binomial(counts, draws) / np.maximum(counts, 1)
 
 
 def _sums(
@@ -265,6 +282,14 @@ def _read_replicates(replicates: ArrayLike, n_rows: int) -> FloatArray:
     if not np.isfinite(values).all():
         raise ValueError("replicates must hold finite numbers, but some are missing; drop or mend such rows.")
     return values
+
+
+def _require_people(members: GroupedData | None, counts: Any) -> None:
+    if members is not None and counts is not None:
+        raise ValueError(
+            "members are single people, whose labels are drawn to agree with the reports; counts are of cells. "
+            "Ask for one of the two."
+        )
 
 
 def _require_one_population(people: Any, replicates: Any, members: GroupedData | None, outcomes: bool) -> None:

@@ -31,10 +31,10 @@ _METHOD = (
     "is right. What cannot be checked from group results is whether people with equal features are alike in all "
     "groups. ",
 )
-_WITHOUT_CONTEXT = "Where they are not, results by subgroup are off, and no interval shows it."
-_WITH_CONTEXT = (
-    "Where they differ by the average features of their group, which this fit allows for, the intervals show it. "
-    "Where they differ in another way, results by subgroup are off, and no interval shows that."
+_NOT_ALLOWED_FOR = "Where they are not, results by subgroup are off, and no interval shows it."
+_ALLOWED_FOR = (
+    "Where they differ {how}, which this fit allows for, the intervals show it. Where they differ in another way, "
+    "results by subgroup are off, and no interval shows that."
 )
 _REFERENCES = (
     "H. Kück and N. de Freitas. Learning about individuals from group statistics. Uncertainty in Artificial "
@@ -51,9 +51,18 @@ _PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba"
 
 def method_section(analysis: Analysis) -> Section:
     """Explain the model in plain words."""
-    limits = _WITHOUT_CONTEXT if analysis.classifier.context_ is None else _WITH_CONTEXT
-    told = [*_METHOD[:-1], _METHOD[-1] + limits]
+    told = [*_METHOD[:-1], _METHOD[-1] + _limits(analysis)]
     return Section("method", "Method", [*map(Text, told), Heading("References"), Notes(_REFERENCES)])
+
+
+def _limits(analysis: Analysis) -> str:
+    """Say in which ways groups may differ without misleading the fit."""
+    ways = []
+    if analysis.classifier.context_ is not None:
+        ways.append("by the average features of their group")
+    if getattr(analysis.classifier, "group_effects_", None) is not None:
+        ways.append("as a whole group, for reasons that no feature tells")
+    return _ALLOWED_FOR.format(how=" or ".join(ways)) if ways else _NOT_ALLOWED_FOR
 
 
 def settings_section(analysis: Analysis) -> Section:

@@ -10,7 +10,9 @@ import pandas as pd
 from disaggregate.groups.evidence import Fraction
 from disaggregate.report.blocks import Block, Facts, Heading, Notes, Section, Table
 from disaggregate.report.tables import as_table
+from disaggregate.tables.counts import n_people
 from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn
+from disaggregate.tables.words import plural
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -24,6 +26,7 @@ _REPORTS = {
     "noise": "privacy noise",
     "size": "size of the population",
     "confidence": "confidence",
+    "count": "people per row",
     "weight": "survey weight",
 }
 
@@ -46,7 +49,7 @@ def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
     whom = "a random sample of each group" if analysis.sampled else "everybody in each group"
     facts = [
         ("People that the model learned from", f"{int(groups['n'].sum()):,}, {whom}"),
-        ("People in the table of this report", f"{len(people):,}"),
+        ("People in the table of this report", _people(analysis, people)),
         ("Groups", f"{len(groups):,} (column {analysis.roles.group}), {_sizes(groups['n'])}"),
         ("Groups that reported a share", f"{int(groups['reported'].notna().sum()):,}"),
         ("What is known of the groups", _evidence(analysis)),
@@ -55,6 +58,11 @@ def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
         f"{told}: {getattr(analysis.roles, role)}" for role, told in _REPORTS.items() if _has(analysis, role)
     ]
     return [*facts, ("Columns", "; ".join(columns))] if columns else facts
+
+
+def _people(analysis: Analysis, people: pd.DataFrame) -> str:
+    told = f"{n_people(people, analysis.roles):,}"
+    return told if analysis.roles.count is None else f"{told}, in {plural(len(people), 'cell')}"
 
 
 def _evidence(analysis: Analysis) -> str:

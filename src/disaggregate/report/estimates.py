@@ -61,8 +61,9 @@ def subgroups_section(
     everybody = analysis.subgroups(people, [], level=level).iloc[0]
     blocks: list[Block] = [
         Text(
-            f"Of the {len(people):,} people in the table, a share of {everybody['estimate']:.3f} is estimated to "
-            f"be positive ({percent(level)} interval {everybody['conf_low']:.3f} to {everybody['conf_high']:.3f})"
+            f"Of the {int(everybody['n']):,} people in the table, a share of {everybody['estimate']:.3f} is "
+            f"estimated to be positive ({percent(level)} interval {everybody['conf_low']:.3f} to "
+            f"{everybody['conf_high']:.3f})"
             f"{_weighted(analysis)}. The dashed line in the figures is this share."
         )
     ]

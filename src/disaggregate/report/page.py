@@ -17,6 +17,7 @@ from disaggregate.report.data import data_section
 from disaggregate.report.estimates import default_columns, effects_section, groups_section, subgroups_section
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
 from disaggregate.report.verdict import verdict_section
+from disaggregate.tables.counts import n_people
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -65,9 +66,10 @@ def write_report(
     """
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
-    if len(table) < min_group_size:
+    size = n_people(table, analysis.roles)
+    if size < min_group_size:
         raise ValueError(
-            f"the table has {len(table)} people, fewer than min_group_size={min_group_size}: nothing may be told."
+            f"the table has {size} people, fewer than min_group_size={min_group_size}: nothing may be told."
         )
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features
@@ -75,7 +77,7 @@ def write_report(
         _environment()
         .from_string(_resource("page.html.j2"))
         .render(
-            title=title or f"What the results of groups say about {len(table):,} people",
+            title=title or f"What the results of groups say about {size:,} people",
             question=question or _question(analysis),
             sections=_sections(analysis, table, columns, chosen, level, min_group_size, moved),
             style=_resource("page.css"),

@@ -72,7 +72,7 @@ def require_sound_tables(analysis: Any) -> None:
     encoder, roles, schema = analysis.encoder, analysis.roles, analysis.schema
     _require(all(map(_is_sound_column, encoder.columns)), "its encoded columns are described wrongly")
     _require(_are_texts(encoder.notes), "its notes must be texts")
-    _require(isinstance(roles, Roles) and all(map(_are_texts, _role_names(roles))), "its roles must be names")
+    _require(isinstance(roles, Roles) and _are_roles(roles), "its roles must be names")
     known = isinstance(schema, dict) and all(isinstance(name, str) for name in schema)
     _require(known and all(kind in KINDS for kind in schema.values()), "its schema must say what columns hold")
     _require(isinstance(analysis.sampled, bool), "sampled must be True or False")
@@ -258,8 +258,13 @@ def _is_sound_category(column: CategoryColumn) -> bool:
     return are_shares and len(column.shares) == len(column.column_names)
 
 
-def _role_names(roles: Roles) -> list[Any]:
-    return [roles.names(field.name) for field in fields(roles)]
+def _are_roles(roles: Roles) -> bool:
+    """Tell whether each role is a name, or none, and those that several columns may play are names."""
+    values = {field.name: (field.default, getattr(roles, field.name)) for field in fields(roles)}
+    return isinstance(roles.group, str) and all(
+        _are_texts(value) if default == () else value is None or isinstance(value, str)
+        for default, value in values.values()
+    )
 
 
 def _is_problem(problem: Any) -> bool:

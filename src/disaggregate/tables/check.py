@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from disaggregate.tables.check_counts import count_problems
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
 from disaggregate.tables.check_reports import report_problems
@@ -24,7 +25,7 @@ def check_tables(
     Parameters
     ----------
     people, results : DataFrame
-        One row an individual; one row a group.
+        One row per individual, or per cell with a count of people; one row per group.
     roles : Roles
         Which column is what.
     sampled : bool, default=False
@@ -33,6 +34,7 @@ def check_tables(
     problems = [
         *group_problems(people, results, roles),
         *report_problems(people, results, roles, sampled),
+        *count_problems(people, roles, sampled),
         *weight_problems(people, roles),
         *feature_problems(people, roles),
     ]

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from disaggregate.tables.check_counts import cell_problems
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import Kind, kind_of, levels_of, numbers_of, text_of
 from disaggregate.tables.problem import Level, Problem, column_of
-from disaggregate.tables.roles import OF_RESULTS, Roles
+from disaggregate.tables.roles import OF_PEOPLE, OF_RESULTS, Roles
 from disaggregate.tables.words import plural
 
 Finding = tuple[Level, str]
@@ -30,16 +31,18 @@ def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     Parameters
     ----------
     people : DataFrame
-        One row an individual.
+        One row per individual, or per cell.
     roles : Roles
         Which column is what.
     """
     for name in roles.features:
         for level, message in _findings(people[name], people[roles.group]):
             yield Problem(level, column_of("people", name), message)
+    yield from cell_problems(people, roles)
+    taken = {name for role in (*OF_PEOPLE, "ignore") for name in roles.names(role)}
     for role in OF_RESULTS:
         for name in roles.names(role):
-            if name in people and name not in (*roles.features, *roles.ignore):
+            if name in people and name not in taken:
                 yield Problem(
                     "advice",
                     column_of("people", name),

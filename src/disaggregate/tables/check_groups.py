@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 import pandas as pd
 
+from disaggregate.tables.counts import n_people_by_group, sound_counts
 from disaggregate.tables.ids import Ids, group_ids
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
@@ -21,14 +21,14 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
     Parameters
     ----------
     people, results : DataFrame
-        One row an individual; one row a group.
+        One row per individual, or per cell with a count of people; one row per group.
     roles : Roles
         Which column is what.
     """
     of_people, of_results = group_ids(people, results, roles.group)
     yield from _missing_ids("people", of_people)
     yield from _missing_ids("results", of_results)
-    n_people = Counter(group for group in of_people if group is not None)
+    n_people = n_people_by_group(of_people, sound_counts(people, roles))
     reported = dict.fromkeys(group for group in of_results if group is not None)
     yield from _unmatched(list(n_people), list(reported))
     n_shared = sum(group in reported for group in n_people)

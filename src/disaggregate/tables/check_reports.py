@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.groups.evidence import Unknown
+from disaggregate.tables.counts import n_people_by_group, sound_counts
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import evidence_and_problems
 from disaggregate.tables.ids import group_ids
@@ -26,7 +27,7 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
     Parameters
     ----------
     people, results : DataFrame
-        One row an individual; one row a group.
+        One row per individual, or per cell with a count of people; one row per group.
     roles : Roles
         Which column is what.
     sampled : bool
@@ -44,7 +45,8 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
             f"{plural(len(silent), 'group')} with a row but no report: {some(silent)}; nothing is learnt from "
             "them, but they get predictions.",
         )
-    if roles.share is not None and roles.confidence is None and not sampled:
+    has_sizes = roles.count is None or sound_counts(people, roles) is not None
+    if roles.share is not None and roles.confidence is None and not sampled and has_sizes:
         yield from _impossible_shares(people, results, roles)
 
 
@@ -68,7 +70,7 @@ def _digits(shares: np.ndarray) -> int:
 
 def _impossible_shares(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     of_people, of_results = group_ids(people, results, roles.group)
-    n_people = pd.Series(of_people, dtype=object).value_counts().to_dict()
+    n_people = n_people_by_group(of_people, sound_counts(people, roles))
     try:
         shares = numbers_of(results[roles.share])
     except TableError:
@@ -80,10 +82,11 @@ def _impossible_shares(people: pd.DataFrame, results: pd.DataFrame, roles: Roles
     wrong = [group for group, is_possible in zip(groups, possible, strict=True) if not is_possible]
     if wrong:
         n, share = n_people[wrong[0]], shares[usable][~possible][0]
+        whom = "rows" if roles.count is None else "people"
         yield Problem(
             "advice",
             column_of("results", roles.share),
-            f"{plural(len(wrong), 'share')} of {len(groups)} cannot be a count of the rows: {some(wrong)} (no "
+            f"{plural(len(wrong), 'share')} of {len(groups)} cannot be a count of the {whom}: {some(wrong)} (no "
             f"whole number of {n} is {share:g}). If the people are a sample of their group, say so: sampled, "
             "which is dg.evidence.Population.",
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from disaggregate.tables.counts import sound_counts
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.problem import Problem, column_of
@@ -20,16 +21,18 @@ def weight_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     Parameters
     ----------
     people : DataFrame
-        One row an individual.
+        One row per individual, or per cell.
     roles : Roles
         Which column is what.
     """
     for name in (*roles.names("weight"), *roles.replicates):
         for complaint in _complaints(people[name]):
             yield Problem("error", column_of("people", name), complaint)
+    counts = sound_counts(people, roles)
     for name in roles.names("weight"):
-        n_without = int((pd.to_numeric(people[name], errors="coerce") == 0.0).sum())
-        if 0 < n_without < len(people):
+        without = (pd.to_numeric(people[name], errors="coerce") == 0.0).to_numpy(dtype=bool, na_value=False)
+        n_without = int(without.sum() if counts is None else counts[without].sum())
+        if n_without and not without.all():
             who = plural(n_without, "person has", "people have")
             yield Problem("advice", column_of("people", name), f"{who} weight 0; the fit leaves them out.")
 

@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from disaggregate.tables.counted_columns import counted_category, counted_number
+from disaggregate.tables.counts import Counts, read_counts
 from disaggregate.tables.dataframes import pandas_of
 from disaggregate.tables.encoded_columns import (
     CategoryColumn,
@@ -96,7 +99,9 @@ class Encoder:
         return table
 
 
-def make_encoder(people: Any, features: Iterable[str], rare: float = 0.005) -> Encoder:
+def make_encoder(
+    people: Any, features: Iterable[str], rare: float = 0.005, counts: ArrayLike | None = None
+) -> Encoder:
     """Learn from people how to turn them into numbers.
 
     Numbers and dates are filled with their median where missing, with a column that marks where, and standardised.
@@ -105,11 +110,13 @@ def make_encoder(people: Any, features: Iterable[str], rare: float = 0.005) -> E
     Parameters
     ----------
     people : pandas or polars dataframe
-        One row an individual.
+        One row per individual, or per cell.
     features : iterable of str
         The columns to encode.
     rare : float, default=0.005
         Levels of a category that fewer people have than this share, or than two, are pooled.
+    counts : array-like of shape (n_rows,), optional
+        People per row: the encoder is then that of as many rows.
     """
     table = pandas_of(people)
     names = [features] if isinstance(features, str) else list(features)
@@ -118,12 +125,16 @@ def make_encoder(people: Any, features: Iterable[str], rare: float = 0.005) -> E
     _require_features(table, names)
     kinds = {name: kind_of(table[name]) for name in names}
     prepared = pd.DataFrame({name: _prepared(table[name], kinds[name]) for name in names})
-    fewest = max(2, math.ceil(rare * len(table)))
-    with np.errstate(over="ignore", invalid="ignore"):  # told below, with the name of the column
-        fitted = column_transformer(kinds, fewest).fit(prepared)
-    encoded = _encoded_columns(fitted, kinds, prepared)
+    held = read_counts(counts, len(table))
+    fewest = max(2, math.ceil(rare * held.sum()))
+    if counts is None:
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the name of the column
+            fitted = column_transformer(kinds, fewest).fit(prepared)
+        encoded = _encoded_columns(fitted, kinds, prepared)
+    else:
+        encoded = {name: _counted_column(name, kinds[name], prepared[name], held, fewest) for name in names}
     columns = tuple(encoded[name] for name in names)
-    return Encoder(columns, tuple(note for column in columns for note in _notes(column, prepared, fewest)))
+    return Encoder(columns, tuple(note for column in columns for note in _notes(column, prepared, held, fewest)))
 
 
 def column_transformer(kinds: dict[str, Kind], fewest: int) -> ColumnTransformer:
@@ -195,6 +206,12 @@ def _number_column(name: str, fitted: Any, place: int, values: pd.Series, is_dat
     )
 
 
+def _counted_column(name: str, kind: Kind, values: pd.Series, counts: Counts, fewest: int) -> EncodedColumn:
+    if kind == "category":
+        return counted_category(name, values, counts, fewest)
+    return counted_number(name, values, counts, is_date=kind == "date")
+
+
 def _category_column(name: str, fitted: OneHotEncoder, place: int, values: pd.Series) -> CategoryColumn:
     rare = fitted.infrequent_categories_[place]
     pooled = [] if rare is None else [_level(level) for level in rare]
@@ -210,22 +227,23 @@ def _level(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _notes(column: EncodedColumn, prepared: pd.DataFrame, fewest: int) -> list[str]:
+def _notes(column: EncodedColumn, prepared: pd.DataFrame, counts: Counts, fewest: int) -> list[str]:
+    n_values = int(counts.sum())
+    n_missing = int(counts[prepared[column.name].isna().to_numpy()].sum())
     if isinstance(column, NumberColumn):
-        return _number_notes(column, prepared[column.name])
-    return _category_notes(column, prepared[column.name], fewest)
+        return _number_notes(column, n_missing, n_values)
+    return _category_notes(column, n_missing, fewest)
 
 
-def _number_notes(column: NumberColumn, values: pd.Series) -> list[str]:
+def _number_notes(column: NumberColumn, n_missing: int, n_values: int) -> list[str]:
     notes = [f"{column.name!r} is a date: it counts as a number of days."] if column.is_date else []
-    n_missing = int(values.isna().sum())
     if column.missing is not None:
         notes.append(
-            f"{column.name!r}: {n_missing} of {len(values)} values are missing ({column.missing:.1%}); they are "
+            f"{column.name!r}: {n_missing} of {n_values} values are missing ({column.missing:.1%}); they are "
             f"filled with the median, {_fill_text(column)}, and marked by the column '{column.name} (missing)'."
         )
     if column.weight == 0.0:
-        what = "holds no values" if n_missing == len(values) else "is constant"
+        what = "holds no values" if n_missing == n_values else "is constant"
         notes.append(f"{column.name!r} {what}: it tells nobody apart.")
     return notes
 
@@ -236,9 +254,8 @@ def _fill_text(column: NumberColumn) -> str:
     return str(np.datetime64(math.floor(column.fill), "D"))
 
 
-def _category_notes(column: CategoryColumn, values: pd.Series, fewest: int) -> list[str]:
+def _category_notes(column: CategoryColumn, n_missing: int, fewest: int) -> list[str]:
     notes = []
-    n_missing = int(values.isna().sum())
     if None in column.levels:
         notes.append(f"{column.name!r}: {plural(n_missing, 'missing value')} counted as a level.")
     if column.pooled:

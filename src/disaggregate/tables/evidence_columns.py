@@ -12,6 +12,8 @@ positives, noise             NoisyCount(positives, noise)                refused
 low, high                    AtLeast, AtMost or Between                  refused
 nothing                      Unknown()                                   Unknown()
 ===========================  ==========================================  ===================================
+
+The people of a group are its rows, or the sum of their counts where rows are cells.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from disaggregate.groups.evidence import (
     Survey,
     Unknown,
 )
+from disaggregate.tables.counts import counts_of, n_people_by_group, sound_counts
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.problem import Problem
@@ -66,7 +69,8 @@ def read_evidence(
     Parameters
     ----------
     people, results : DataFrame
-        One row an individual; one row a group. Results of groups without people are left out.
+        One row per individual, or per cell with a count of people; one row per group. Results of groups without
+        people are left out.
     roles : Roles
         Which column is what.
     sampled : bool, default=False
@@ -76,6 +80,7 @@ def read_evidence(
     noise : {"laplace", "gaussian"}, default="laplace"
         Kind of the noise on counts that have a scale of noise.
     """
+    counts_of(people, roles)  # unsound ones are refused before they are summed
     evidence, problems = evidence_and_problems(
         people, results, roles, sampled=sampled, confidence=confidence, noise=noise
     )
@@ -93,13 +98,17 @@ def evidence_and_problems(
     confidence: float = 1000.0,
     noise: Literal["laplace", "gaussian"] = "laplace",
 ) -> tuple[EvidenceByGroup, list[Problem]]:
-    """Read evidence as :func:`read_evidence` does, but list every problem instead of stopping at the first."""
+    """Read evidence as :func:`read_evidence` does, but list every problem instead of stopping at the first.
+
+    Unsound counts are no problem of the results, and are told elsewhere; only what does not hang on them is told.
+    """
     of_people, of_results = group_ids(people, results, roles.group)
-    n_people = Counter(group for group in of_people if group is not None)
+    counts = sound_counts(people, roles)
     numbers, problems = report_numbers(results, roles)
     problems += _repeated(of_results) + _misplaced(roles, sampled)
-    if problems:
+    if problems or (counts is None and roles.count is not None):
         return {}, problems
+    n_people = n_people_by_group(of_people, counts)
     by_share = bounds_are_shares(numbers)
     evidence: EvidenceByGroup = dict.fromkeys(n_people, Unknown())
     refused: dict[str, list[tuple[Hashable, str]]] = {}

@@ -12,7 +12,7 @@ from disaggregate.tables.errors import TableError
 from disaggregate.tables.words import nearest, some
 
 OF_RESULTS = ("share", "positives", "total", "confidence", "low", "high", "noise", "size")
-OF_PEOPLE = ("weight", "replicates", "features")
+OF_PEOPLE = ("count", "weight", "replicates", "features")
 _NEEDS = {
     "total": ("positives", "the number of people among whom the positives were counted"),
     "noise": ("positives", "the scale of the noise on a count"),
@@ -32,6 +32,8 @@ class Roles:
         Of results: the share of positives; or their count, among how many, and the scale of its noise; or the
         lowest and highest possible share or count; the confidence in a share; the size of the population of
         which the people are a sample.
+    count : str, optional
+        Of people: how many people a row stands for, where rows are the cells of a table; one each without it.
     weight : str, optional
         Of people: the survey weight.
     replicates : tuple of str
@@ -51,6 +53,7 @@ class Roles:
     high: str | None = None
     noise: str | None = None
     size: str | None = None
+    count: str | None = None
     weight: str | None = None
     replicates: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
@@ -77,6 +80,7 @@ def resolve_roles(
     high: str | None = None,
     noise: str | None = None,
     size: str | None = None,
+    count: str | None = None,
     weight: str | None = None,
     replicates: str | Iterable[str] = (),
     features: str | Iterable[str] = (),
@@ -87,10 +91,10 @@ def resolve_roles(
     Parameters
     ----------
     people, results : DataFrame
-        One row an individual; one row a group.
+        One row per individual, or per cell with a count of people; one row per group.
     group : str
         Group id, in both tables.
-    share, positives, total, confidence, low, high, noise, size, weight : str, optional
+    share, positives, total, confidence, low, high, noise, size, count, weight : str, optional
         As in :class:`Roles`.
     replicates, features, ignore : str or iterable of str
         As in :class:`Roles`. By default a column of people whose name plays a role in results is no feature.
@@ -105,6 +109,7 @@ def resolve_roles(
         high=high,
         noise=noise,
         size=size,
+        count=count,
         weight=weight,
         replicates=_names(replicates),
         features=_names(features),
@@ -164,9 +169,15 @@ def _incomplete(roles: Roles, results: pd.DataFrame) -> list[str]:
     ]
 
 
+def all_the_rest(roles: Roles, people: pd.DataFrame) -> tuple[str, ...]:
+    """Return the columns of people that play no role, but for that of a feature."""
+    others = [field.name for field in fields(roles) if field.name != "features"]
+    taken = {name for role in others for name in roles.names(role)}
+    return tuple(name for name in people.columns if name not in taken)
+
+
 def _with_all_the_rest(roles: Roles, people: pd.DataFrame) -> Roles:
-    taken = {name for field in fields(roles) for name in roles.names(field.name)}
-    rest = tuple(name for name in people.columns if name not in taken)
+    rest = all_the_rest(roles, people)
     if not rest:
         raise TableError(
             f"people has no column left to be a feature: {some(list(people.columns))} all play other roles or "

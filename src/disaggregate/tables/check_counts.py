@@ -1,0 +1,84 @@
+"""Checks of the counts of a table of cells, and of tables that look like one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.tables.counts import count_faults, sound_counts
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import kind_of, numbers_of
+from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.roles import Roles, all_the_rest
+from disaggregate.tables.words import plural
+
+_NAMES = {
+    *("count", "counts", "n", "pop", "population", "people", "persons", "total", "freq", "frequency"),
+}
+
+
+def count_problems(people: pd.DataFrame, roles: Roles, sampled: bool) -> Iterator[Problem]:
+    """Yield what is wrong with the counts: values that count nobody, or a survey weight that has no meaning.
+
+    Parameters
+    ----------
+    people : DataFrame
+        One row per cell.
+    roles : Roles
+        Which column is what.
+    sampled : bool
+        Whether the people are a random sample of the group that the results speak of.
+    """
+    for name in roles.names("count"):
+        for fault in count_faults(people[name]):
+            yield Problem("error", column_of("people", name), fault)
+    if roles.count is not None and roles.weight is not None and not sampled:
+        yield Problem(
+            "error",
+            column_of("people", roles.weight),
+            f"a survey weight beside the count {roles.count!r} is for people who are a sample of their group; say "
+            "so (sampled), or leave the weight out.",
+        )
+    counts = sound_counts(people, roles)
+    n_without = 0 if counts is None else int((counts == 0).sum())
+    if counts is not None and n_without == len(counts):
+        yield Problem("error", column_of("people", roles.count), "no count is above 0; nobody would count.")
+    elif n_without:
+        who = plural(n_without, "row has", "rows have")
+        yield Problem("advice", column_of("people", roles.count), f"{who} count 0; the fit leaves them out.")
+
+
+def cell_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Warn of columns that nobody named as a feature, and that look like the number of people per row.
+
+    Parameters
+    ----------
+    people : DataFrame
+        One row per person, as far as the roles tell.
+    roles : Roles
+        Which column is what.
+    """
+    rest = all_the_rest(roles, people)
+    if roles.count is not None or set(rest) != set(roles.features):
+        return  # the features were chosen by name
+    for name in rest:
+        if str(name).strip().casefold() in _NAMES and _could_be_counts(people[name]):
+            yield Problem(
+                "warning",
+                column_of("people", name),
+                "looks like the number of people per row; if each row is a cell of several people, give --count "
+                f'{name} (in Python count="{name}"); if not, ignore this.',
+            )
+
+
+def _could_be_counts(column: pd.Series) -> bool:
+    try:
+        if kind_of(column) != "number":
+            return False
+        values = numbers_of(column)
+    except TableError:
+        return False
+    whole = np.isfinite(values) & (values >= 1.0) & (values == np.rint(values))
+    return bool(len(values) and whole.all() and (values > 1.0).any())
