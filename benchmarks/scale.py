@@ -22,14 +22,7 @@ from typing import Any
 
 import numba
 import numpy as np
-
-from benchmarks.children import peak_memory
-from benchmarks.people import people, shares_of, truth
-from disaggregate.basis import Basis, choose_centers, resolve_kernel
-from disaggregate.execute import hold
 from disaggregate.fitting.blocks import prepare_blocks, problem_of
-from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import Fraction
 from disaggregate.sampler.blocks import cut
 from disaggregate.sampler.blocks.answers import Question
 from disaggregate.sampler.blocks.climb import climb
@@ -38,8 +31,15 @@ from disaggregate.sampler.blocks.directions import block_directions
 from disaggregate.sampler.blocks.model import Crowd, all_rungs, metric_of, question_at
 from disaggregate.sampler.blocks.start import measured_curvature
 from disaggregate.sampler.blocks.sweep import block_sweep, redraw_labels
-from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.dense.model import empty_tally
+
+from benchmarks.children import peak_memory
+from benchmarks.people import people, shares_of, truth
+from disaggregate.basis import Basis, choose_centers, resolve_kernel
+from disaggregate.execute import hold
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import Fraction
+from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.rungs import first_powers
@@ -166,8 +166,9 @@ def _round_trip(held: Any, problem: Any, n_columns: int) -> float:
 
 def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
     """Fit a million individuals with the classifier itself; the first sweeps find their steps."""
-    from disaggregate import GroupStatsClassifier
     from disaggregate.sampler.blocks import chains
+
+    from disaggregate import GroupStatsClassifier
 
     X, groups, y = people(n_rows, size, 20)
     shares = shares_of(groups, y)

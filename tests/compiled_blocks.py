@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import numba
 import numpy as np
+from disaggregate.sampler.dense.chain import DenseRecord
+from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
 
 from disaggregate.sampler.chain import empty_record
 from disaggregate.sampler.compiled import collapsed as _collapsed
@@ -23,8 +25,6 @@ from disaggregate.sampler.compiled import selection as _selection
 from disaggregate.sampler.compiled import sweep as _sweep
 from disaggregate.sampler.compiled import turnover as _turnover
 from disaggregate.sampler.compiled import weights as _weights
-from disaggregate.sampler.dense.chain import DenseRecord
-from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
 from disaggregate.sampler.model import Prior, Problem, State
 
 

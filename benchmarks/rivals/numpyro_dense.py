@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
+from disaggregate.sampler.dense.run import PilotTask, dense_chains, run_pilots
 from jax.scipy.special import log_ndtr, ndtr
 
 from disaggregate.basis import Basis, Directions, principal_directions, resolve_kernel
@@ -26,7 +27,6 @@ from disaggregate.datasets import make_hidden_cluster
 from disaggregate.execute import one_blas_thread, run_in_turns
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.run import PilotTask, dense_chains, run_pilots
 from disaggregate.sampler.evidence import EvidenceArrays, group_evidence, make_evidence
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare

@@ -80,12 +80,13 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     context : bool or "auto", default=False
         Whether people of the same features may differ by the average features of their group: a district's
         make-up, say, may matter to the vote of each of its people. Reports can hardly tell that from an effect of
-        their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports do
-        not need it. "auto" is True where ``y`` speaks of groups. For dense weights.
+        their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports
+        do not need it. "auto" is True where ``y`` speaks of groups. For dense weights.
     group_effects : bool or "auto", default="auto"
-        Whether each group has an intercept of its own, for what makes places differ beyond their people's features.
-        For groups that were not in the fit it is integrated over. It has a scale of its own, too. "auto" is True
-        where rows are a sample (:class:`disaggregate.evidence.Population`) or cells (``counts``). For dense weights.
+        Whether each group has an intercept of its own, for what makes places differ beyond their people's
+        features. For groups that were not in the fit it is integrated over. It has a scale of its own, too.
+        "auto" is True where rows are a sample (:class:`disaggregate.evidence.Population`) or cells (``counts``).
+        For dense weights.
     weights : "dense" or "sparse", default="dense"
         Prior of the weights: a Gaussian process with this kernel, or spike and slab over the kernels, as in the
         paper.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from disaggregate.sampler.blocks import cut
 from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import fit_tables
 from disaggregate.analysis.folders import predict_folder
 from disaggregate.cli.main import main
-from disaggregate.sampler.blocks import cut
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.folders import PeopleFolder, narrowed
 

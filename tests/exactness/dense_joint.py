@@ -11,10 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
-
-from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import Evidence, Unknown
 from disaggregate.sampler.dense.model import (
     DenseProblem,
     Paths,
@@ -23,6 +19,10 @@ from disaggregate.sampler.dense.model import (
     empty_tally,
     fitted_scores,
 )
+from scipy.special import ndtr
+
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import Evidence, Unknown
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, make_evidence
 from tests.exactness.joint import PRIOR, REPORTS, SIZES, Report, report_count, report_fraction
 

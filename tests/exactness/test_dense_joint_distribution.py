@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from disaggregate.sampler.dense.model import DenseProblem
+
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from tests.compiled_blocks import dense
 from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_RUNGS, Moment, Move, z_scores

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
+from disaggregate.model.counts import draw_labels
 from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler import turnover as plain_turnover
-from disaggregate.model.counts import draw_labels
 from disaggregate.sampler.evidence import group_evidence, group_rows_of
 from disaggregate.sampler.latent import draw_scores_given_labels
 from disaggregate.sampler.model import Prior, Problem, State

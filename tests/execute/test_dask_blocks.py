@@ -10,14 +10,14 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
+from disaggregate.sampler.blocks import chains, cut
+from disaggregate.sampler.blocks.answers import gradient_of
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
 from disaggregate.execute import hold, turns
-from disaggregate.sampler.blocks import chains, cut
-from disaggregate.sampler.blocks.answers import gradient_of
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.saving import pace
 from disaggregate.tables.folders import FolderRows

@@ -7,9 +7,9 @@ import threading
 from pathlib import Path
 
 import pytest
+from disaggregate.sampler.dense.chain import DenseChain
 
 import disaggregate as dg
-from disaggregate.sampler.dense.chain import DenseChain
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import interrupt_after
 

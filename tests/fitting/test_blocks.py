@@ -10,6 +10,9 @@ import sys
 
 import numpy as np
 import pytest
+from disaggregate.sampler.blocks import chains, cut
+from disaggregate.sampler.blocks.block import Recipe, RowsInMemory, make_block
+from disaggregate.sampler.compiled.blocks import room_for_tables
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
@@ -17,9 +20,6 @@ import disaggregate as dg
 from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.groups import group_rows
 from disaggregate.posterior.convergence import bulk_ess
-from disaggregate.sampler.blocks import chains, cut
-from disaggregate.sampler.blocks.block import Recipe, RowsInMemory, make_block
-from disaggregate.sampler.compiled.blocks import room_for_tables
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence
 from tests.fitting.test_going_on import Killed, killed_after
 

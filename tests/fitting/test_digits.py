@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from disaggregate.sampler.blocks import cut
 
 import disaggregate as dg
 from disaggregate.fitting import blocks, dense
 from disaggregate.fitting.digits import digest, require_same_digits
-from disaggregate.sampler.blocks import cut
 from tests.contract.small import small_model
 
 TOWN = dg.datasets.make_districts(random_state=3)

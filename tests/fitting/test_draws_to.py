@@ -14,12 +14,12 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
+from disaggregate.sampler.dense.chain import DenseChain
 
 import disaggregate as dg
 from disaggregate.fitting.draws_place import DrawsInFolder
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
-from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.sampler.kept import KeptInMemory, KeptOnDisk
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import (

@@ -9,13 +9,13 @@ import threading
 
 import numpy as np
 import pytest
+from disaggregate.sampler.dense.chain import DenseChain
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
 from disaggregate.execute import turns
 from disaggregate.fitting.plan import even_draws
 from disaggregate.sampler.chain import ChainDraws, SparseChain
-from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.saving import checkpoint as checkpoints
 from disaggregate.saving import pace
 from disaggregate.saving.archive import ArchiveError

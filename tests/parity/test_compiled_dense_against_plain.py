@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
 from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, empty_tally
 from disaggregate.sampler.dense.moves import (
     draw_signs,
@@ -16,6 +13,9 @@ from disaggregate.sampler.dense.moves import (
     refresh_prior,
 )
 from disaggregate.sampler.dense.starts import start_at
+
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
 from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence, make_ladder
 from disaggregate.sampler.model import Prior

@@ -78,8 +78,8 @@ def with_constant(to_kernels: np.ndarray, n_fixed: int) -> np.ndarray:
 def independent_features(basis: Basis, separate_constant: bool = False) -> np.ndarray:
     """Find what turns columns into features of unit prior variance, shape (n_columns, n_features).
 
-    An intercept is a feature as it is, and comes first, unless it is separate; the kernels are turned into principal
-    directions of the kernel between centres.
+    An intercept is a feature as it is, and comes first, unless it is separate; the kernels are turned into
+    principal directions of the kernel between centres.
 
     Parameters
     ----------

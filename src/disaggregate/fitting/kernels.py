@@ -31,7 +31,8 @@ from disaggregate.sampler.rungs import first_powers
 _LEAST_WEIGHT = 0.1
 _LEAST_SHARE = 0.4
 
-# Kernels are compared on at most this many centres; beyond, finding their directions takes longer than a short run.
+# Kernels are compared on at most this many centres; beyond, finding their directions takes longer than a short
+# run.
 _MOST_CENTERS = 1500
 
 
@@ -161,8 +162,8 @@ def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
 def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
     """Choose one kernel by the evidence that it would have if the posterior were normal (Laplace).
 
-    With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would take
-    hours.
+    With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would
+    take hours.
     """
     rows, scores, index = held_rows(plan), [], 0
     if len(plan.bases) > 1:

@@ -146,7 +146,7 @@ class Fraction(Evidence):
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
         fraction = counts / n
         if self.confidence >= _CERTAIN:
-            return _nearest_counts(fraction, self.share)
+            return _nearest_counts(fraction, self.share, n)
         positive = self.confidence * fraction
         negative = self.confidence * (1.0 - fraction)
         return (
@@ -361,9 +361,9 @@ class NoisyCount(Evidence):
         return self.log_likelihood_at(np.arange(n + 1), n)
 
     def support(self, n: int) -> tuple[int, int]:
-        reach = 2.0 * _FARTHEST * self.scale
-        low, high = np.clip([self.value - reach - 1.0, self.value + reach + 1.0], 0.0, float(n))
-        return math.floor(low), math.ceil(high)
+        reach = (4.0 if self.noise == "laplace" else 1.0) * _FARTHEST * self.scale + 1.0
+        center = min(max(self.value, 0.0), float(n))
+        return math.floor(max(center - reach, 0.0)), math.ceil(min(center + reach, float(n)))
 
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
         with np.errstate(over="ignore"):  # beyond all numbers is -inf: impossible
@@ -419,11 +419,13 @@ class AllOf(Evidence):
         return self._together([part.log_likelihood(n) for part in self.parts])
 
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        return self._together([part.log_likelihood_at(counts, n) for part in self.parts])
+        return np.sum([part.log_likelihood_at(counts, n) for part in self.parts], axis=0)
 
     def support(self, n: int) -> tuple[int, int]:
-        lows, highs = zip(*(part.support(n) for part in self.parts), strict=True)
-        return (max(lows), min(highs)) if max(lows) <= min(highs) else (0, n)
+        supports = [part.support(n) for part in self.parts]
+        certain = [support for support in supports if support[0] == support[1]]
+        lows, highs = zip(*(certain or supports), strict=True)
+        return min(lows), max(highs)
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         return self._together([part.weighted_log_likelihood(units, effective) for part in self.parts])
@@ -440,17 +442,21 @@ class AllOf(Evidence):
         return next((share for share in shares if not math.isnan(share)), math.nan)
 
 
-def _nearest_counts(fraction: np.ndarray, share: float) -> np.ndarray:
+def _nearest_counts(fraction: np.ndarray, share: float, n: int) -> np.ndarray:
     """Limit of the paper's Beta as confidence grows: the counts of least divergence KL(k/n || share)."""
     if share in (0.0, 1.0):
         return np.where(fraction == share, 0.0, -np.inf)
-    divergence = (
+    beside = np.array([math.floor(n * share), math.ceil(n * share)]) / n
+    return np.where(_divergence(fraction, share) <= _divergence(beside, share).min() + 1e-12, 0.0, -np.inf)
+
+
+def _divergence(fraction: np.ndarray, share: float) -> np.ndarray:
+    return (
         xlogy(fraction, fraction)
         + xlog1py(1.0 - fraction, -fraction)
         - xlogy(fraction, share)
         - xlog1py(1.0 - fraction, -share)
     )
-    return np.where(divergence <= divergence.min() + 1e-12, 0.0, -np.inf)
 
 
 def _inside(counts: np.ndarray, n: int, low: int, high: int, described: str) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.groups.evidence import Evidence, Population
+from disaggregate.groups.evidence import Evidence, Population, Unknown
 from disaggregate.groups.units import effective_size, largest_rounding_error, whole_units
 
 # Into how many steps shares are cut where counts are not listed.
@@ -42,8 +42,8 @@ class GroupedData:
     weights : ndarray of shape (n_rows,), or None
         Survey weights of the sorted rows, for groups that are samples of a population.
     nodes : ndarray of int, shape (length of log_likelihood,), or None
-        The count of each entry of ``log_likelihood`` where it lists only some of a large group's counts; None where
-        it lists all counts from 0.
+        The count of each entry of ``log_likelihood`` where it lists only some of a large group's counts; None
+        where it lists all counts from 0.
     lengths : ndarray of int, shape (n_groups,), or None
         How many entries each group has, where that is not all of its counts.
     steps : ndarray of int, shape (n_groups,), or None
@@ -146,10 +146,13 @@ def group_rows(
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes))])
     order = np.argsort(codes, kind="stable")
     is_sample = np.array([report.population is not None for report in evidence])
+    has_no_units = is_sample | np.array(
+        [counts is not None and isinstance(report, Unknown) for report in evidence]
+    )
     members = [
-        _members(sample, *parts)
-        for sample, *parts in zip(
-            is_sample, _by_group(weights, order, offsets), _by_group(counts, order, offsets), np.diff(offsets),
+        _members(bare, *parts)
+        for bare, *parts in zip(
+            has_no_units, _by_group(weights, order, offsets), _by_group(counts, order, offsets), np.diff(offsets),
             strict=True,
         )
     ]  # fmt: skip
@@ -191,9 +194,9 @@ class _Members:
         return int(self.units @ self.counts)
 
 
-def _members(is_sample: bool, weights: np.ndarray | None, counts: np.ndarray | None, n_rows: int) -> _Members:
+def _members(has_no_units: bool, weights: np.ndarray | None, counts: np.ndarray | None, n_rows: int) -> _Members:
     people = np.ones(n_rows, dtype=np.int64) if counts is None else counts
-    if weights is None or is_sample:
+    if weights is None or has_no_units:
         units = np.ones(n_rows, dtype=np.int64)
         return _Members(units, people, float(people.sum()), 0.0)
     units = whole_units(weights)
@@ -204,8 +207,8 @@ def _members(is_sample: bool, weights: np.ndarray | None, counts: np.ndarray | N
 def _require_one_meaning(name: Hashable, members: _Members) -> None:
     if (members.counts > 1).any() and (members.units > 1).any():
         raise ValueError(
-            f"group {name!r} has both counts and unequal sample_weight, but its report speaks of its own people: a "
-            "cell of several people with a weight has two meanings. Give one of the two, or a Population if the "
+            f"group {name!r} has both counts and unequal sample_weight, but its report speaks of its own people: "
+            "a cell of several people with a weight has two meanings. Give one of the two, or a Population if the "
             "cells are a sample."
         )
 
@@ -224,7 +227,7 @@ def _evidence_vectors(
     vectors = []
     for name, report, own in zip(names, evidence, members, strict=True):
         # Only a table of cells has more counts than memory for its rows would hold.
-        is_large = own.total > _LISTED and own.total > len(own.units)
+        is_large = own.total > _LISTED and bool((own.counts > 1).any())
         key = (report, own.total, own.effective, is_large)
         if key not in known:
             nodes = _some_counts(report, own.total) if is_large else np.arange(own.total + 1)

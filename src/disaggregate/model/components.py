@@ -6,8 +6,8 @@ Each component is a linear map of standard normal weights, times the square root
     context     o = group averages of the features times w  (people differ by the make-up of their group)
     place       o = w_j                                     (an intercept per group)
 
-A position holds the standard weights, a priori N(0, 1) each, then the logarithms of the scales, and last, where rows
-are samples of populations, the error z of :mod:`disaggregate.model.populations`.
+A position holds the standard weights, a priori N(0, 1) each, then the logarithms of the scales, and last, where
+rows are samples of populations, the error z of :mod:`disaggregate.model.populations`.
 """
 
 from __future__ import annotations

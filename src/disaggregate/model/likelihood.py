@@ -65,7 +65,7 @@ def log_likelihood_gradient(
     """
     scores = individual + np.repeat(group, np.diff(reports.offsets))
     total, by_row = 0.0, np.zeros_like(scores)
-    for j in np.flatnonzero(reports.law != NOTHING):
+    for j in np.flatnonzero(reports.law != NOTHING).tolist():
         rows, counts = slices_of(reports, j)
         if reports.law[j] == EXACT or is_forced(reports, rung, j):
             value, by_row[rows] = _exact(reports, rows, scores[rows], reports.log_likelihood[rung, counts])

@@ -7,12 +7,12 @@ groups are like. With p at group j's own offset, n_j sampled people and a popula
     V_j     = lambda_j / (n_j + lambda_j) (mixture's mean of p^2 - pi_j^2) + pi_j (1 - pi_j) / S_j
     share_j ~ Normal(pi_j, V_j)
 
-This is a Dirichlet process around the pooled composition, with lambda_j = n_j / (n_j + alpha). How alike groups are
-is judged along the present scores: with F the ratio of the variance of group means of Phi(u) to what sampling alone
-would give them (one-way analysis of variance), lambda_j = r n_j / (r n_j + n_0), where r is the positive part of
-F exp(s z) - 1 and n_0 the average number of rows. F itself has the error of a sample, about s on the scale of its
-logarithm; z ~ N(0, 1) stands for it, and is drawn with everything else. People who were sampled are themselves part of the population: a sample of all of
-it leaves no doubt about its composition.
+This is a Dirichlet process around the pooled composition, with lambda_j = n_j / (n_j + alpha). How alike groups
+are is judged along the present scores: with F the ratio of the variance of group means of Phi(u) to what sampling
+alone would give them (one-way analysis of variance), lambda_j = r n_j / (r n_j + n_0), where r is the positive
+part of F exp(s z) - 1 and n_0 the average number of rows. F itself has the error of a sample, about s on the
+scale of its logarithm; z ~ N(0, 1) stands for it, and is drawn with everything else. People who were sampled are
+themselves part of the population: a sample of all of it leaves no doubt about its composition.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def population_gradient(
         return 0.0, row_gradient, group_gradient, 0.0
     likeness = likeness_of_groups(reports, individual, error)
     total, by_excess = 0.0, 0.0
-    for j in chosen:
+    for j in chosen.tolist():
         rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
         value, own, pooled, by_offset, own_excess = _one_group(reports, j, rows, individual, group[j], likeness)
         total += value
@@ -92,7 +92,7 @@ def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error
     """Mean and variance of each population's share given the scores; NaN where there is no population."""
     likeness = likeness_of_groups(reports, individual, error)
     mean, variance = np.full((2, len(group)), np.nan)
-    for j in np.flatnonzero(reports.is_sample):
+    for j in np.flatnonzero(reports.is_sample).tolist():
         rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
         parts = _mixture(reports, j, rows, individual, group[j], _own_weight(reports, j, likeness))
         mean[j], variance[j] = parts.mean, parts.variance

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
@@ -35,11 +35,11 @@ class ScalePrior(NamedTuple):
             return math.log(self.power / self.rate)
         return math.log(self.inverse_rate / -self.power)
 
-    def log_density(self, log_scale: np.ndarray) -> np.ndarray:
+    def log_density(self, log_scale: Any) -> Any:
         """Log density of log delta2, normalised but for the bounds of its support."""
         return self.log_kernel(log_scale) - self._log_normaliser
 
-    def log_kernel(self, log_scale: np.ndarray) -> np.ndarray:
+    def log_kernel(self, log_scale: Any) -> Any:
         """Return the same up to a constant."""
         log_scale = np.asarray(log_scale, dtype=np.float64)
         inside = np.abs(log_scale) <= LOG_SCALE_BOUND
@@ -47,11 +47,11 @@ class ScalePrior(NamedTuple):
         value = self.power * t - self.rate * np.exp(t) - self.inverse_rate * np.exp(-t)
         return np.where(inside, value, -np.inf)
 
-    def slope(self, log_scale: np.ndarray) -> np.ndarray:
+    def slope(self, log_scale: Any) -> Any:
         """Gradient of the log density of log delta2."""
         return self.power - self.rate * np.exp(log_scale) + self.inverse_rate * np.exp(-log_scale)
 
-    def curvature(self, log_scale: np.ndarray) -> np.ndarray:
+    def curvature(self, log_scale: Any) -> Any:
         """Minus its second derivative."""
         return self.rate * np.exp(log_scale) + self.inverse_rate * np.exp(-log_scale)
 

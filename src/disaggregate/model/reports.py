@@ -9,9 +9,9 @@ import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
 
-# How a group's count of positives is treated. EXACT: as the Poisson-binomial sum that it is. NOTHING: the same, but
-# there is no evidence on it. NORMAL: as a normal count with the right mean and variance, where the exact programme
-# would have too many states.
+# How a group's count of positives is treated. EXACT: as the Poisson-binomial sum that it is. NOTHING: the same,
+# but there is no evidence on it. NORMAL: as a normal count with the right mean and variance, where the exact
+# programme would have too many states.
 NOTHING, EXACT, NORMAL = 0, 1, 2
 
 # States of the exact programme, people times counts, up to which it is used.
@@ -129,9 +129,9 @@ def log_peaks(data: GroupedData) -> np.ndarray:
 def with_powers(reports: Reports, powers: np.ndarray) -> Reports:
     """Raise the evidence to several powers.
 
-    Counts that the evidence allows have their likelihood raised to the power. Counts that it excludes are
-    let in again, the more easily the lower the power and the nearer they are to an allowed one, because a power
-    of an exact tally would be the same tally. The likelihood of a population's share is raised where it is computed.
+    Counts that the evidence allows have their likelihood raised to the power. Counts that it excludes are let in
+    again, the more easily the lower the power and the nearer they are to an allowed one, because a power of an
+    exact tally would be the same tally. The likelihood of a population's share is raised where it is computed.
 
     Parameters
     ----------

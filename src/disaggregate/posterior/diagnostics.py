@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -102,7 +102,7 @@ class Diagnostics:
 
 def diagnose(
     posterior: Posterior,
-    X: np.ndarray,
+    X: Any,
     ladder: LadderReport | None = None,
     kernels: Sequence[KernelScore] = (),
     rounding_error: float = 0.0,
@@ -115,7 +115,7 @@ def diagnose(
     ----------
     posterior : Posterior
         Draws.
-    X : ndarray of shape (n_rows, n_features)
+    X : Individuals or ndarray of shape (n_rows, n_features)
         Training individuals.
     ladder : LadderReport, optional
         What the ladder of replicas says.
@@ -160,7 +160,7 @@ def diagnose(
     )
 
 
-def _measured(posterior: Posterior, X: np.ndarray) -> list[dict[str, np.ndarray]]:
+def _measured(posterior: Posterior, X: Any) -> list[dict[str, np.ndarray]]:
     """Measure delta2, n_active and f; f in pieces, so that memory does not grow with the number of draws."""
     measures = (rank_rhat, bulk_ess, tail_ess)
     at_once = max(1, _VALUES_AT_ONCE // posterior.delta2.size)

@@ -101,7 +101,8 @@ def _log_ratio(at_hotter: np.ndarray, at_colder: np.ndarray) -> float:
 def log_evidence_of_constant(reports: Reports, prior: ScalePrior) -> float:
     """Log marginal likelihood of the reports if everybody had the same probability Phi(c).
 
-    A priori c is N(0, delta2), as the intercept is; with an inverse-gamma delta2 integrated out it is a t variable.
+    A priori c is N(0, delta2), as the intercept is; with an inverse-gamma delta2 integrated out it is a t
+    variable.
     """
     from disaggregate.sampler.compiled.evidence import evidence_by_draw
 

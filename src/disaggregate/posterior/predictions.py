@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -15,18 +16,18 @@ from disaggregate.posterior.mixture import Posterior
 _VALUES_AT_ONCE = 2**23
 
 
-def probability_mean(posterior: Posterior, X: np.ndarray) -> np.ndarray:
+def probability_mean(posterior: Posterior, X: Any) -> np.ndarray:
     """Pr(y = 1 given x, D): the average of Phi(f(x)) over the draws, eq. (10). Shape (n_rows,)."""
     return _in_pieces(posterior, X, lambda probability: probability.mean(axis=0))
 
 
-def probability_interval(posterior: Posterior, X: np.ndarray, level: float) -> np.ndarray:
+def probability_interval(posterior: Posterior, X: Any, level: float) -> np.ndarray:
     """Central credible interval of each probability, shape (n_rows, 2)."""
     tails = interval_ends(level)
     return _in_pieces(posterior, X, lambda probability: np.quantile(probability, tails, axis=0).T)
 
 
-def probability_summary(posterior: Posterior, X: np.ndarray, level: float) -> np.ndarray:
+def probability_summary(posterior: Posterior, X: Any, level: float) -> np.ndarray:
     """Mean and ends of the interval of each probability from one pass over the draws, shape (n_rows, 3)."""
     tails = interval_ends(level)
 
@@ -36,13 +37,13 @@ def probability_summary(posterior: Posterior, X: np.ndarray, level: float) -> np
     return _in_pieces(posterior, X, summary)
 
 
-def probability_draws(posterior: Posterior, X: np.ndarray) -> np.ndarray:
+def probability_draws(posterior: Posterior, X: Any) -> np.ndarray:
     """Phi(f(x)) in each draw, shape (n_chains, n_draws, n_rows)."""
     draws = _in_pieces(posterior, X, lambda probability: probability.T)
     return np.ascontiguousarray(draws.T).reshape(*posterior.shape, len(X))
 
 
-def _in_pieces(posterior: Posterior, X: np.ndarray, summary: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+def _in_pieces(posterior: Posterior, X: Any, summary: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Apply a summary of (draws, rows) probabilities to pieces of the rows, several at a time."""
     rows = max(1, _VALUES_AT_ONCE // posterior.delta2.size)
     starts = range(0, len(X), rows)

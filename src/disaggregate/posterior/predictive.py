@@ -9,6 +9,7 @@ features, or reports are less exact than was claimed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -68,14 +69,14 @@ class PredictiveCheck:
         return self.p_value < SURPRISING
 
 
-def check_reports(posterior: Posterior, X: np.ndarray, data: GroupedData) -> PredictiveCheck:
+def check_reports(posterior: Posterior, X: Any, data: GroupedData) -> PredictiveCheck:
     """Compare each report with what the other groups lead to expect.
 
     Parameters
     ----------
     posterior : Posterior
         Draws.
-    X : ndarray of shape (n_rows, n_features)
+    X : Individuals or ndarray of shape (n_rows, n_features)
         Training individuals in the caller's order.
     data : GroupedData
         Groups and evidence.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.even_choice import even_choice
 from disaggregate.posterior.convergence import bulk_ess
+from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.mixture import Posterior
 
 # Rows on which the error is measured: an even choice.
@@ -18,7 +20,7 @@ _ROWS = 200
 _FEWEST = 20
 
 
-def monte_carlo_error(posterior: Posterior, X: np.ndarray) -> float:
+def monte_carlo_error(posterior: Posterior, X: Any) -> float:
     """Largest Monte Carlo standard error of a probability, over an even choice of rows.
 
     Parameters
@@ -35,7 +37,7 @@ def monte_carlo_error(posterior: Posterior, X: np.ndarray) -> float:
     return float((spread / np.sqrt(effective)).max())
 
 
-def thin_to(posterior: Posterior, X: np.ndarray, precision: float) -> Posterior:
+def thin_to(posterior: Posterior, X: Any, precision: float) -> Posterior:
     """Keep every second, fourth, eighth … draw, as long as the error at these rows stays below the precision.
 
     Parameters
@@ -68,7 +70,8 @@ def thinned_to(posterior: Posterior, n_draws: int) -> Posterior:
 def every(posterior: Posterior, step: int) -> Posterior:
     """Keep one draw in so many."""
     is_kept = np.arange(posterior.shape[1]) % step == step - 1
-    parts, places = [], []
+    parts: list[KernelDraws] = []
+    numbers: list[int] = []
     for place, part in enumerate(posterior.parts):
         own = np.flatnonzero(is_kept[posterior.part_of_draw == place])
         if not len(own):
@@ -82,5 +85,5 @@ def every(posterior: Posterior, step: int) -> Posterior:
         }
         places = None if part.places is None else part.places[rows]
         parts.append(replace(part, **by_draw, weights=part.weights[rows], places=places))
-        places.append(place)
-    return Posterior(tuple(parts), np.searchsorted(places, posterior.part_of_draw[is_kept]))
+        numbers.append(place)
+    return Posterior(tuple(parts), np.searchsorted(numbers, posterior.part_of_draw[is_kept]))

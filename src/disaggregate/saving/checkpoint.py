@@ -157,9 +157,11 @@ def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: Gr
         told["centers"] = _digest(parameters["centers"])
     text = json.dumps([told, version("disaggregate"), _LAYOUT, np.__version__], sort_keys=True)
     known = (data.counts, data.weights, data.nodes)
-    arrays = (features, data.order, data.offsets, data.units, data.log_likelihood)
-    arrays += tuple(np.zeros(0) if array is None else array for array in known)
-    arrays += (np.array([repr(report.population) for report in data.evidence]),)
+    arrays = [
+        *(features, data.order, data.offsets, data.units, data.log_likelihood),
+        *(np.zeros(0) if array is None else array for array in known),
+        np.array([repr(report.population) for report in data.evidence]),
+    ]
     return hashlib.sha256("\n".join([text, *map(_digest, arrays)]).encode()).hexdigest()
 
 

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy.special import ndtr
-
-from disaggregate.basis import Basis, Kernel
-from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import AtLeast, Count, Fraction, Unknown
 from disaggregate.sampler.blocks.answers import (
     Draw,
     Question,
@@ -20,8 +14,14 @@ from disaggregate.sampler.blocks.answers import (
     table_of,
 )
 from disaggregate.sampler.blocks.block import Recipe, RowsInMemory, make_block
-from disaggregate.sampler.collapsed import collapsed_gradient
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import ndtr
+
+from disaggregate.basis import Basis, Kernel
+from disaggregate.groups import group_rows
+from disaggregate.groups.evidence import AtLeast, Count, Fraction, Unknown
 from disaggregate.model.counts import log_evidence_given_fitted
+from disaggregate.sampler.collapsed import collapsed_gradient
 from disaggregate.sampler.evidence import WHOLE_GROUP, group_evidence, group_rows_of, make_evidence, rung_of
 from disaggregate.sampler.exchange import likelihood_table
 

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from disaggregate.basis import Basis, Kernel
-from disaggregate.execute.held import HeldHere
 from disaggregate.sampler.blocks import sweep as sweeps
 from disaggregate.sampler.blocks.block import Block, Recipe, Tile
 from disaggregate.sampler.blocks.cut import evidence_of_run
 from disaggregate.sampler.blocks.model import BlockProblem, Crowd, Metric
 from disaggregate.sampler.blocks.sums import Sums
 from disaggregate.sampler.dense.model import DenseProblem, empty_tally, fitted_scores
+
+from disaggregate.basis import Basis, Kernel
+from disaggregate.execute.held import HeldHere
 from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder
 from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_COLUMNS, N_RUNGS, Moment, z_scores
 from tests.exactness.joint import PRIOR, report_fraction

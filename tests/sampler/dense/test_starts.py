@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
+from disaggregate.sampler.dense.model import DenseProblem, fitted_scores
+from disaggregate.sampler.dense.starts import regression_guesses, start_at
 from sklearn.metrics import roc_auc_score
 
 from disaggregate.datasets import make_hidden_cluster
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count, Fraction
-from disaggregate.sampler.dense.model import DenseProblem, fitted_scores
-from disaggregate.sampler.dense.starts import regression_guesses, start_at
 from disaggregate.sampler.evidence import WHOLE_GROUP, make_evidence, make_ladder
 from disaggregate.sampler.model import Prior
 

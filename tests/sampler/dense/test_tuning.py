@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
+from disaggregate.sampler.dense.chain import DenseChain
 
 from disaggregate.execute.turns import run_to_end
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.chain import DenseChain
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.evidence import make_evidence
 from disaggregate.sampler.model import Prior

@@ -17,7 +17,7 @@ _LOG_TWO_PI = math.log(2.0 * math.pi)
 
 @kernel
 def evidence_by_draw(reports, individual, group):
-    """Log likelihood of each group's report in each draw of u and o, one per row; the ratio of variances as it is."""
+    """Log likelihood of each group's report in each draw of u and o, one per row, with z = 0."""
     n_draws, n_rows = individual.shape
     n_groups = group.shape[1]
     result = np.zeros((n_draws, n_groups))

@@ -22,7 +22,7 @@ _POINTS, _POINTS_PER_UNIT, _MOST_POINTS = 8, 3.0, 48
 
 @part
 def add_population_gradient(reports, power, individual, group, error, positive, density, by_row, by_group):
-    """Add the gradient in u and o of the populations' shares; return log likelihood and gradient in z, to a power."""
+    """Add the gradient in u and o of the populations' shares; return log likelihood and gradient in z."""
     n_rows = individual.size
     n_groups = group.size
     chances = np.empty((3, n_rows))

@@ -18,8 +18,8 @@ def information_of(
 ) -> Information:
     """Find the expected curvature at one position.
 
-    Every report tells of one sum over the rows, with a slope for each row, and is worth so much: its information is
-    worth times the square of the sum of slopes times the change in scores.
+    Every report tells of one sum over the rows, with a slope for each row, and is worth so much: its information
+    is worth times the square of the sum of slopes times the change in scores.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _share_slopes(
     excess: float,
     mean_rows: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Derivative of each share's mean in every row's score, and in r."""
+    """Differentiate each share's mean in every row's score, and in r."""
     n = reports.effective[chosen]
     known = excess * n
     weight, sampled = known / (known + mean_rows), np.minimum(n / reports.size[chosen], 1.0)

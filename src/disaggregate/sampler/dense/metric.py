@@ -1,7 +1,7 @@
 """The mass of Hamiltonian trajectories: how narrow the posterior is along every direction.
 
-Given everything else, the intercepts of different places are independent, as each touches its own group alone. Their
-block of the mass matrix is therefore diagonal, and with the places first its Cholesky factor is
+Given everything else, the intercepts of different places are independent, as each touches its own group alone.
+Their block of the mass matrix is therefore diagonal, and with the places first its Cholesky factor is
 
     [ D      0 ]
     [ K      L ]
@@ -131,8 +131,8 @@ def _one_curvature(
 
 
 def _jacobians(components: Components, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Derivatives of the columns' weights (and z), and of the offsets, in all coordinates but the places."""
-    n_columns, n_context = components.n_columns, components.context.shape[1]
+    """Differentiate the columns' weights (and z), and the offsets, in all coordinates but the places."""
+    n_columns = components.n_columns
     n_scales, n_errors, first = len(components.priors), components.n_errors, first_place(components)
     n_rest = first + n_scales + n_errors
     deviation = scale_factors(components, position[None])[0]

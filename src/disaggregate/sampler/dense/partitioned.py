@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -159,7 +160,7 @@ class PartitionedLikelihood:
             share_tallies[:, tally : tally + tallies.shape[1]] += tallies
             row, tally = row + labels.shape[1], tally + tallies.shape[1]
 
-    def _ask(self, function, group: np.ndarray, query: Query) -> list:
+    def _ask(self, function: Callable[..., Any], group: np.ndarray, query: Query) -> list[Any]:
         ends = np.cumsum(self._sizes.n_groups)[:-1]
         own = [np.ascontiguousarray(part) for part in np.split(group, ends, axis=1)]
         return self._partitions.ask(function, own, query)
@@ -289,7 +290,7 @@ def information_in(partition: Partition, group: np.ndarray, query: Query) -> lis
 
 
 def expected_in(partition: Partition, group: np.ndarray, query: Query) -> tuple[np.ndarray, np.ndarray]:
-    """Expected labels and shares of one partition at each replica."""
+    """Find the expected labels and shares of one partition at each replica."""
     from disaggregate.sampler.compiled.dense import replica_expectations
 
     n_replicas = len(query.error)

@@ -33,8 +33,8 @@ def prior_center(components: Components) -> np.ndarray:
 def best_mode(target: Target, n_starts: int, rng: np.random.Generator) -> Mode:
     """Search from the middle of the prior and from some draws of it; return the mode of the greatest mass.
 
-    A search that lets places explain everything from its first step never learns what individuals would explain, so
-    the scales of the groups' own components start low in all searches but the first.
+    A search that lets places explain everything from its first step never learns what individuals would explain,
+    so the scales of the groups' own components start low in all searches but the first.
     """
     center = prior_center(target.components)
     starts = [center, _with_low_group_scales(target.components, center)][:n_starts]
@@ -61,9 +61,9 @@ def _with_low_group_scales(components: Components, position: np.ndarray) -> np.n
 def start_chains(target: Target, numbers: list[int], best: Mode, rngs: list[np.random.Generator]) -> np.ndarray:
     """Put all replicas of some chains somewhere, shape (n_chains, n_rungs, n_coordinates).
 
-    The first chain of a fit starts around the best mode that is known, the others around those that they find from a
-    draw of the prior. Where there are several modes of about the same mass, chains may find different ones, and
-    their disagreement shows. On higher rungs replicas start between there and the prior.
+    The first chain of a fit starts around the best mode that is known, the others around those that they find
+    from a draw of the prior. Where there are several modes of about the same mass, chains may find different
+    ones, and their disagreement shows. On higher rungs replicas start between there and the prior.
 
     Parameters
     ----------

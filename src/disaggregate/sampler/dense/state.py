@@ -85,7 +85,8 @@ def new_state(position: np.ndarray) -> State:
 
 def empty_tally(n_chains: int, n_rungs: int) -> Tally:
     """Start counting."""
-    return Tally(*np.zeros((2, n_chains, n_rungs)), np.zeros((n_chains, n_rungs - 1)))
+    moves, accepted = np.zeros((2, n_chains, n_rungs))
+    return Tally(moves, accepted, np.zeros((n_chains, n_rungs - 1)))
 
 
 def moving_rungs(n_rungs: int, sweep: int) -> np.ndarray:

@@ -19,8 +19,8 @@ from disaggregate.sampler.scale import slice_step
 PATH_LENGTH = 2.0
 MOST_STEPS = 40
 
-# Every so often steps are this much shorter: where the density is much narrower than where trajectories were tuned,
-# all others may be refused.
+# Every so often steps are this much shorter: where the density is much narrower than where trajectories were
+# tuned, all others may be refused.
 CAREFUL, CAREFUL_EVERY = 0.1, 10
 
 # Width of the first interval of a slice of log delta2.
@@ -86,7 +86,7 @@ def move_replicas(target: Target, metric: Metric, state: State, tally: Tally, rn
             energy, force = target.evaluate(position, rungs)
             momentum = momentum + 0.5 * step * force
         log_ratio = before - energy - kinetic_energy(target.components, metric, rungs, momentum)
-    for index, (chain, rung) in enumerate(zip(chains, rungs, strict=True)):
+    for index, (chain, rung) in enumerate(zip(chains.tolist(), rungs.tolist(), strict=True)):
         if is_accepted(log_ratio[index], tally, chain, rung, rngs[chain]):
             state.position[chain, rung] = position[index]
             state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
@@ -114,9 +114,9 @@ def is_accepted(log_ratio: float, tally: Tally, chain: int, rung: int, rng: np.r
 def slice_scales(target: Target, state: State, rngs: Generators) -> None:
     """Draw each scale of each replica given the weights themselves, which the reports do not feel.
 
-    Trajectories move scales with the standard weights; where the reports tell the weights well, the two then lie on
-    a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t has
-    log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
+    Trajectories move scales with the standard weights; where the reports tell the weights well, the two then lie
+    on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t
+    has log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
     """
     components = target.components
     n_weights = components.n_weights

@@ -83,7 +83,7 @@ class Target:
         return self.likelihood.table(columns, scores.group, scores.error)
 
     def curvature(self, position: np.ndarray, rungs: np.ndarray) -> Curvature:
-        """Expected curvature at some positions, each on its own rung."""
+        """Find the expected curvature at some positions, each on its own rung."""
         scores = scores_at(self.components, position)
         columns = np.ascontiguousarray(scores.weights[:, : self.components.n_columns])
         information = self.likelihood.information(columns, scores.group, scores.error, rungs)

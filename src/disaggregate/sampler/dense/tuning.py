@@ -18,8 +18,8 @@ from disaggregate.sampler.rungs import place, respaced
 _ACCEPTED = 0.8
 _FIRST_STEP, _LARGEST_STEP = 0.4, 1.6
 
-# Sweeps of each phase of the pilot but the last, and between two changes of the steps. The curvature is measured at
-# several positions of a phase: one place is not like all others.
+# Sweeps of each phase of the pilot but the last, and between two changes of the steps. The curvature is measured
+# at several positions of a phase: one place is not like all others.
 _PHASES = (30, 50, 70)
 _LEARN_EVERY = 5
 
