@@ -93,6 +93,11 @@ CASES = {
     "samples": Case((Population(0.3), Population(0.6, 500), Population(0.45), Population(0.2, 40)), (9, 14, 6, 4)),
     "samples with weights": Case((Population(0.3), Population(0.6, 500), Population(0.4)), (9, 14, 6), True),
     "samples of cells": Case((Population(0.3), Population(0.6, 5000), Population(0.4)), (5, 7, 6), largest_cell=6),
+    "samples of towns": Case((Population(0.3, 60), Population(0.6, 50), Population(0.4, 90)), (9, 14, 6)),
+    "samples of towns and counts": Case(
+        (Population(0.3, 60), Count(2), AllOf((Population(0.6, 50), AtLeast(1))), Fraction(0.5, 20.0)),
+        (9, 6, 8, 7),
+    ),
     "samples and counts": Case(
         (Population(0.3), Count(2), AllOf((Population(0.6, 200), AtLeast(1))), Fraction(0.5), Population(0.7)),
         (9, 6, 8, 7, 5),
