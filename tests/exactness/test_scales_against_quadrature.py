@@ -46,7 +46,7 @@ class Exact(NamedTuple):
 
 def quadrature(x: np.ndarray, context: np.ndarray, fineness: float) -> Exact:
     """Integrate over both weights, with their scales integrated out, over the places' scale and the places."""
-    n_w, n_c, n_t, n_z = (int(fineness * n) for n in (64, 36, 44, 14))
+    n_w, n_c, n_t, n_z = (int(fineness * n) for n in (60, 34, 40, 24))
     w, of_w = _student_grid(n_w, *INDIVIDUAL)
     c, of_c = _student_grid(n_c, *CONTEXT)
     log_scale = np.linspace(-20.0, 3.0, n_t)
