@@ -237,10 +237,15 @@ def _evidence_vectors(
 
 
 def _some_counts(report: Evidence, n: int) -> np.ndarray:
-    """Choose counts of a large group: many where the report has its weight, some elsewhere."""
+    """Choose counts of a large group: many where the report has its weight, some elsewhere.
+
+    Each stands for all up to half-way to its neighbours, so the counts just outside are listed as well.
+    """
     low, high = report.support(n)
     inside = np.linspace(low, high, min(_LISTED, high - low + 1))
-    return np.unique(np.rint(np.concatenate([inside, np.linspace(0, n, _LISTED // 4)])).astype(np.int64))
+    beside = [max(low - 1, 0), min(high + 1, n)]
+    chosen = np.concatenate([inside, beside, np.linspace(0, n, _LISTED // 4)])
+    return np.unique(np.rint(chosen).astype(np.int64))
 
 
 def _checked_vector(name: Hashable, report: Evidence, members: _Members, nodes: np.ndarray) -> np.ndarray:

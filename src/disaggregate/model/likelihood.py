@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import erfcx, log_ndtr, logsumexp
 
 from disaggregate.model.counts import group_gradient
 from disaggregate.model.link import probability, probability_slope
@@ -19,6 +19,12 @@ from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
 
 # Of a count whose law is as good as a point nothing can be learned, and nothing may be divided by its variance.
 LEAST_VARIANCE = 1e-12
+
+# The normal density over an interval of less than this many standard deviations, the farther out the fewer, is as
+# good as a short series around its middle. Counts whose joint probability is below the best one's by this
+# exponent have no weight.
+NARROW = 0.3
+NEGLIGIBLE = 60.0
 
 
 class Gradient(NamedTuple):
@@ -99,7 +105,7 @@ def expected_labels(reports: Reports, individual: np.ndarray, group: np.ndarray,
             gradient = _normal(reports, rows, counts, scores[rows], evidence)[1]
         if not is_listed:
             mean, variance = _count_moments(reports, rows, scores[rows])
-            after = _normal_given(mean, variance, reports.nodes[counts], reports.log_width[counts], evidence)
+            after = _normal_given(mean, variance, reports.nodes[counts], evidence)
             share = spread_out(after.mean / reports.total[j], after.variance / reports.total[j] ** 2)
         # The gradient in f of a log likelihood is (E[y given the evidence] - p) phi / (p q), once per person.
         change = np.divide(gradient * p * q, slope * reports.counts[rows], out=np.zeros_like(p), where=slope > 0.0)
@@ -166,23 +172,57 @@ def _count_moments(reports: Reports, rows: slice, scores: np.ndarray) -> tuple[f
     return float((people * units) @ p), max(float((people * units**2) @ (p * q)), LEAST_VARIANCE)
 
 
-def _normal_given(
-    mean: float, variance: float, nodes: np.ndarray, log_width: np.ndarray, evidence: np.ndarray
-) -> _CountGiven:
-    """Log probability of the evidence on a normal count, and mean and variance of the count given it."""
-    joint = evidence + log_width - 0.5 * (nodes - mean) ** 2 / variance
-    total = logsumexp(joint)
-    chance = np.exp(joint - total)
-    after = float(chance @ (nodes - mean))
-    spread = float(chance @ (nodes - mean) ** 2) - after**2
-    return _CountGiven(float(total - 0.5 * math.log(2.0 * math.pi * variance)), mean + after, spread)
+def _normal_given(mean: float, variance: float, nodes: np.ndarray, evidence: np.ndarray) -> _CountGiven:
+    """Log probability of the evidence on a normal count, and mean and variance of the count given it.
+
+    A listed count stands for all up to half-way to its neighbours, the first and the last for all beyond. Evidence
+    that says nothing so has a probability of one, however few counts are listed and however narrow the law is.
+    """
+    deviation = math.sqrt(variance)
+    edges = (np.concatenate([[-np.inf], 0.5 * (nodes[1:] + nodes[:-1]), [np.inf]]) - mean) / deviation
+    distance = np.maximum(np.maximum(edges[:-1], -edges[1:]), 0.0)
+    bound = evidence - 0.5 * distance**2
+    best = float(bound.max())
+    kept = bound > best - NEGLIGIBLE
+    total, moment, second = _moments(edges[:-1][kept], edges[1:][kept], evidence[kept] - best)
+    moment, second = moment / total, second / total
+    return _CountGiven(best + math.log(total), mean + deviation * moment, variance * (second - moment**2))
+
+
+def _moments(low: np.ndarray, high: np.ndarray, log_factor: np.ndarray) -> tuple[float, float, float]:
+    """Integrate the standard normal density, it times x, and it times x^2, over intervals with a factor each."""
+    with np.errstate(invalid="ignore"):
+        width, x = high - low, 0.5 * (low + high)
+        is_narrow = width * (1.0 + np.abs(x)) < NARROW
+    at, step = x[is_narrow], width[is_narrow] ** 2 / 24.0
+    area = width[is_narrow] * np.exp(log_factor[is_narrow] - 0.5 * at**2) / math.sqrt(2.0 * math.pi)
+    mass = area * (1.0 + step * (at**2 - 1.0))
+    first = area * (at + step * (at**3 - 3.0 * at))
+    second = area * (at**2 + step * (at**4 - 5.0 * at**2 + 2.0))
+    a, b, log_factor = low[~is_narrow], high[~is_narrow], log_factor[~is_narrow]
+    at_a, at_b = np.exp(log_factor - 0.5 * a**2), np.exp(log_factor - 0.5 * b**2)
+    tail_a, tail_b = at_a * _scaled_tail(a), at_b * _scaled_tail(b)
+    between = np.exp(np.where((a < 0.0) & (b > 0.0), log_factor, -np.inf)) - tail_a - tail_b
+    wide = np.where(a >= 0.0, tail_a - tail_b, np.where(b <= 0.0, tail_b - tail_a, between))
+    slopes = (at_a - at_b) / math.sqrt(2.0 * math.pi)
+    ends = (np.where(at_a > 0.0, a, 0.0) * at_a - np.where(at_b > 0.0, b, 0.0) * at_b) / math.sqrt(2.0 * math.pi)
+    return (
+        float(mass.sum() + wide.sum()),
+        float(first.sum() + slopes.sum()),
+        float(second.sum() + (wide + ends).sum()),
+    )
+
+
+def _scaled_tail(x: np.ndarray) -> np.ndarray:
+    """Return the normal probability beyond |x|, over exp(-x^2 / 2)."""
+    return 0.5 * erfcx(np.abs(x) / math.sqrt(2.0))
 
 
 def _normal(
     reports: Reports, rows: slice, counts: slice, scores: np.ndarray, evidence: np.ndarray
 ) -> tuple[float, np.ndarray]:
     mean, variance = _count_moments(reports, rows, scores)
-    after = _normal_given(mean, variance, reports.nodes[counts], reports.log_width[counts], evidence)
+    after = _normal_given(mean, variance, reports.nodes[counts], evidence)
     by_mean = (after.mean - mean) / variance
     by_variance = 0.5 * ((after.variance + (after.mean - mean) ** 2) / variance - 1.0) / variance
     units, people = reports.units[rows], reports.counts[rows]

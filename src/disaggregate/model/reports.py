@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from disaggregate.groups.evidence import Population
 from disaggregate.groups.grouped import GroupedData
 
 # How a group's count of positives is treated. EXACT: as the Poisson-binomial sum that it is. NOTHING: the same,
@@ -34,8 +36,8 @@ class Reports(NamedTuple):
         By how much each positive person of a row adds to the count, and how many people the row stands for.
     starts : ndarray of int, shape (n_groups + 1,)
         Where each group's counts start.
-    nodes, log_width : ndarray of shape (n_counts,)
-        The counts that are listed, and the logarithm of how many counts each stands for.
+    nodes : ndarray of shape (n_counts,)
+        The counts that are listed.
     log_likelihood, likelihood : ndarray of shape (n_rungs, n_counts)
         Evidence of each group over its counts, scaled to a largest likelihood of 1.
     fewest, most : ndarray of int, shape (n_rungs, n_groups)
@@ -63,7 +65,6 @@ class Reports(NamedTuple):
     counts: np.ndarray
     starts: np.ndarray
     nodes: np.ndarray
-    log_width: np.ndarray
     log_likelihood: np.ndarray
     likelihood: np.ndarray
     fewest: np.ndarray
@@ -107,7 +108,6 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
         counts=counts,
         starts=starts.astype(np.int64),
         nodes=nodes.astype(np.float64),
-        log_width=_log_width(data, nodes),
         log_likelihood=log_likelihood[None],
         likelihood=np.exp(log_likelihood)[None],
         fewest=_ends(nodes, log_likelihood, starts, 0)[None],
@@ -172,7 +172,7 @@ def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
         powers=reports.powers,
         room=reports.room,
         **{name: getattr(reports, name)[rows] for name in ("units", "counts", "weight", "pooled")},
-        **{name: getattr(reports, name)[counts] for name in ("nodes", "log_width")},
+        nodes=reports.nodes[counts],
         **{name: getattr(reports, name)[:, counts] for name in ("log_likelihood", "likelihood")},
         **{name: getattr(reports, name)[:, groups] for name in ("fewest", "most")},
         **{name: getattr(reports, name)[groups] for name in ("law", "total", "is_sample")},
@@ -185,18 +185,6 @@ def _nodes(data: GroupedData) -> np.ndarray:
         return data.nodes
     lengths = np.diff(data.starts)
     return np.arange(data.starts[-1]) - np.repeat(data.starts[:-1], lengths)
-
-
-def _log_width(data: GroupedData, nodes: np.ndarray) -> np.ndarray:
-    """Logarithm of how many counts each listed one stands for."""
-    width = np.ones(len(nodes))
-    if data.nodes is not None:
-        for start, stop in pairwise(data.starts):
-            if stop - start > 1:
-                middles = 0.5 * (nodes[start + 1 : stop] + nodes[start : stop - 1])
-                ends = np.concatenate([[nodes[start] - 0.5], middles, [nodes[stop - 1] + 0.5]])
-                width[start:stop] = np.diff(ends)
-    return np.log(width)
 
 
 def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
@@ -221,11 +209,16 @@ def _populations(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray]
     return {
         "is_sample": is_sample.astype(np.int64),
         "share": np.array([0.5 if known is None else known.share for known in populations]),
-        "size": np.array([np.inf if known is None or known.size is None else known.size for known in populations]),
+        "size": np.array([_size(known) for known in populations]),
         "effective": np.divide(total**2, squares, out=np.ones(len(own)), where=squares > 0.0),
         "weight": told / np.repeat(own, data.sizes),
         "pooled": told / max(float(told.sum()), 1e-300),
     }
+
+
+def _size(population: Population | None) -> float:
+    """Return the size of a population as a number of one type, or compiled code would be compiled once more."""
+    return math.inf if population is None or population.size is None else float(population.size)
 
 
 def _split(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:

@@ -8,8 +8,8 @@ from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.compile import kernel
 from disaggregate.sampler.compiled.counts import count_law, log_agreement
-from disaggregate.sampler.compiled.likelihood import add_offsets, count_moments, expand, normal_given
-from disaggregate.sampler.compiled.normal import fill_chances
+from disaggregate.sampler.compiled.likelihood import add_offsets, count_moments, expand, is_forced, normal_given
+from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
 from disaggregate.sampler.compiled.populations import share_moments
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
@@ -47,12 +47,15 @@ def evidence_by_draw(reports, individual, group):
                 result[draw, j] += log_agreement(
                     agreement, spread[0, :n], units[:n], reports.log_likelihood[0, first:last]
                 )
+            elif reports.law[j] != NOTHING and is_forced(reports, 0, j):
+                sign = 1.0 if reports.most[0, j] > 0 else -1.0
+                for row in range(start, stop):
+                    result[draw, j] += reports.counts[row] * log_normal_cdf(sign * fitted[row])
             elif reports.law[j] != NOTHING:
                 mean, variance = count_moments(reports, start, stop, chances[0], chances[1])
                 result[draw, j] += normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_width[first:last],
-                    reports.log_likelihood[0, first:last],
-                )[0]  # fmt: skip
+                    mean, variance, reports.nodes[first:last], reports.log_likelihood[0, first:last]
+                )[0]
             if reports.is_sample[j]:
                 miss = reports.share[j] - moments[0, j]
                 result[draw, j] -= 0.5 * square(miss) / moments[1, j]

@@ -69,9 +69,8 @@ def add_expected(reports, individual, group, error, room, label_sums, share_tall
         else:
             mean, variance = count_moments(reports, start, stop, positive, negative)
             _, after, after_variance = normal_given(
-                mean, variance, reports.nodes[first:last], reports.log_width[first:last],
-                reports.log_likelihood[0, first:last],
-            )  # fmt: skip
+                mean, variance, reports.nodes[first:last], reports.log_likelihood[0, first:last]
+            )
             by_mean = (after - mean) / variance
             by_variance = 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance
             for row in range(start, stop):

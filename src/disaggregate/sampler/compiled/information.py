@@ -60,9 +60,8 @@ def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
                 after = variance_after(law, reports.likelihood[rung, first:last])
             else:
                 after = normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_width[first:last],
-                    reports.log_likelihood[rung, first:last],
-                )[2]  # fmt: skip
+                    mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
+                )[2]
             starts[n_pieces] = start
             worth[n_pieces] = greater(variance - after, 0.0) / square(variance)
             owner[n_pieces] = j

@@ -4,20 +4,17 @@ import math
 
 import numpy as np
 
-from disaggregate.model.likelihood import LEAST_VARIANCE
+from disaggregate.model.likelihood import LEAST_VARIANCE, NARROW, NEGLIGIBLE
 from disaggregate.model.reports import EXACT, NOTHING
-from disaggregate.sampler.compiled.arrays import fill, greater, lesser, square
+from disaggregate.sampler.compiled.arrays import fill, greater, square
 from disaggregate.sampler.compiled.collapsed import forced_gradient, group_gradient, is_short, short_agreement
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.counts import count_law, log_agreement
-from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
+from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, scaled_tail
 from disaggregate.sampler.compiled.populations import add_population_gradient
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-
-# A normal count has no weight to speak of beyond so many standard deviations, nor has evidence below that.
-_FARTHEST = 10.0
-_LEAST_LOG_EVIDENCE = -60.0
+_ONE_BY_ROOT_TWO_PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 @part
@@ -102,8 +99,8 @@ def count_gradient(reports, rung, fitted, positive, negative, density, gradient)
                 )  # fmt: skip
         else:
             total += normal_gradient(
-                reports, start, stop, reports.nodes[first:last], reports.log_width[first:last],
-                reports.log_likelihood[rung, first:last], positive, negative, density, gradient,
+                reports, start, stop, reports.nodes[first:last], reports.log_likelihood[rung, first:last],
+                positive, negative, density, gradient,
             )  # fmt: skip
         j += 1
     return total
@@ -165,10 +162,10 @@ def cells_gradient(
 
 
 @part
-def normal_gradient(reports, start, stop, nodes, log_width, evidence, positive, negative, density, gradient):
+def normal_gradient(reports, start, stop, nodes, evidence, positive, negative, density, gradient):
     """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient."""
     mean, variance = count_moments(reports, start, stop, positive, negative)
-    log_total, mean_after, variance_after = normal_given(mean, variance, nodes, log_width, evidence)
+    log_total, mean_after, variance_after = normal_given(mean, variance, nodes, evidence)
     by_mean = (mean_after - mean) / variance
     by_variance = 0.5 * ((variance_after + square(mean_after - mean)) / variance - 1.0) / variance
     for row in range(start, stop):
@@ -191,40 +188,64 @@ def count_moments(reports, start, stop, positive, negative):
 
 
 @part
-def normal_given(mean, variance, nodes, log_width, evidence):
+def normal_given(mean, variance, nodes, evidence):
     """Log probability of the evidence on a normal count, and mean and variance of the count given it."""
-    first, last = window(mean, variance, nodes, evidence)
-    peak = -np.inf
-    for c in range(first, last):
-        peak = greater(peak, evidence[c] + log_width[c] - 0.5 * square(nodes[c] - mean) / variance)
+    n = nodes.size
+    deviation = math.sqrt(variance)
+    best = -np.inf
+    low = -np.inf
+    for c in range(n):
+        high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
+        best = greater(best, evidence[c] - 0.5 * square(distance_to(low, high)))
+        low = high
     total = 0.0
     moment = 0.0
     second = 0.0
-    for c in range(first, last):
-        chance = math.exp(evidence[c] + log_width[c] - 0.5 * square(nodes[c] - mean) / variance - peak)
-        total += chance
-        moment += chance * (nodes[c] - mean)
-        second += chance * square(nodes[c] - mean)
+    low = -np.inf
+    for c in range(n):
+        high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
+        if evidence[c] - 0.5 * square(distance_to(low, high)) > best - NEGLIGIBLE:
+            mass, first, squares = interval_moments(low, high, evidence[c] - best)
+            total += mass
+            moment += first
+            second += squares
+        low = high
     moment /= total
-    log_total = peak + math.log(total) - 0.5 * math.log(variance) - _LOG_ROOT_TWO_PI
-    return log_total, mean + moment, second / total - square(moment)
+    return best + math.log(total), mean + deviation * moment, variance * (second / total - square(moment))
+
+
+@inlined_part
+def distance_to(low, high):
+    """Distance of zero from an interval."""
+    return low if low > 0.0 else (-high if high < 0.0 else 0.0)
 
 
 @part
-def window(mean, variance, nodes, evidence):
-    """Find the counts that matter: those with evidence that are near the mean, or all between the two."""
-    first = 0
-    last = nodes.size
-    while first < last - 1 and evidence[first] < _LEAST_LOG_EVIDENCE:
-        first += 1
-    while last > first + 1 and evidence[last - 1] < _LEAST_LOG_EVIDENCE:
-        last -= 1
-    reach = _FARTHEST * math.sqrt(variance) + 1.0
-    low = np.searchsorted(nodes, mean - reach)
-    high = np.searchsorted(nodes, mean + reach)
-    if lesser(high, last) - greater(low, first) >= 1:
-        return greater(low, first), lesser(high, last)
-    return lesser(low, first), greater(high, last)
+def interval_moments(low, high, log_factor):
+    """Integrate the standard normal density, it times x, and it times x^2, over an interval, with a factor."""
+    width = high - low
+    x = 0.5 * (low + high)
+    if width * (1.0 + abs(x)) < NARROW:
+        area = width * _ONE_BY_ROOT_TWO_PI * math.exp(log_factor - 0.5 * square(x))
+        step = square(width) / 24.0
+        s = square(x)
+        return (
+            area * (1.0 + step * (s - 1.0)),
+            area * x * (1.0 + step * (s - 3.0)),
+            area * (s + step * (square(s) - 5.0 * s + 2.0)),
+        )
+    at_low = math.exp(log_factor - 0.5 * square(low))
+    at_high = math.exp(log_factor - 0.5 * square(high))
+    tail_low = at_low * scaled_tail(abs(low)) if at_low > 0.0 else 0.0
+    tail_high = at_high * scaled_tail(abs(high)) if at_high > 0.0 else 0.0
+    if low >= 0.0:
+        mass = tail_low - tail_high
+    elif high <= 0.0:
+        mass = tail_high - tail_low
+    else:
+        mass = math.exp(log_factor) - tail_low - tail_high
+    ends = (low * at_low if at_low > 0.0 else 0.0) - (high * at_high if at_high > 0.0 else 0.0)
+    return mass, _ONE_BY_ROOT_TWO_PI * (at_low - at_high), mass + _ONE_BY_ROOT_TWO_PI * ends
 
 
 @part
@@ -268,9 +289,8 @@ def add_likelihoods(reports, individual, group, error, first_rung, last_rung, ro
                         result[rung - first_rung] += reports.counts[row] * log_normal_cdf(sign * fitted[row])
                     continue
                 result[rung - first_rung] += normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_width[first:last],
-                    reports.log_likelihood[rung, first:last],
-                )[0]  # fmt: skip
+                    mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
+                )[0]
             continue
         own = fitted[start:stop]
         yes = positive[start:stop]

@@ -102,6 +102,16 @@ def fill_chances(fitted, positive, negative, density):
 
 
 @part
+def scaled_tail(distance):
+    """Return the normal probability beyond a distance of zero or more, over exp(-d^2 / 2)."""
+    x = (distance - _CENTRE) / (distance + _CENTRE)
+    result = _TAIL[_TAIL_DEGREE]
+    for k in range(_TAIL_DEGREE):
+        result = result * x + _TAIL[_TAIL_DEGREE - 1 - k]
+    return result / (distance + _CENTRE)
+
+
+@part
 def log_normal_cdf(x):
     """Log of Phi(x), accurate for every finite x."""
     if x > 0.0:
