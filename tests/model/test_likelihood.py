@@ -218,6 +218,44 @@ def test_forced_labels_of_a_large_group_are_exact(
     np.testing.assert_allclose(expected.labels, float(sign > 0), atol=1e-9)
 
 
+@pytest.mark.parametrize("n_people", [600, 10**5, 10**7, 10**9])
+def test_a_large_group_that_says_nothing_is_worth_nothing(n_people: int) -> None:
+    """However few of its counts are listed, and however near to nobody is positive."""
+    reports = make_reports(grouped([Unknown()], [3], counts=np.full(3, n_people // 3)))
+    assert reports.law[0] == NORMAL
+    for offset in (-9.0, -4.0, -2.03, -2.0, 0.0, 0.31, 5.0):
+        found = log_likelihood_gradient(reports, 0, np.zeros(3), np.array([offset]), 0.0)
+        assert found.log_likelihood == pytest.approx(0.0, abs=1e-6)
+        np.testing.assert_allclose(found.individual, 0.0, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_people", [10**5, 10**7])
+def test_bounds_on_a_large_group_are_where_they_are(n_people: int) -> None:
+    """The probability of a count between two bounds is that of the normal law between them."""
+    low, high = round(0.02 * n_people), round(0.0213 * n_people)
+    reports = make_reports(grouped([Between(low, high)], [2], counts=np.full(2, n_people // 2)))
+    for offset in (-2.06, -2.05, -2.04, -2.03, -2.02):
+        p = ndtr(offset)
+        ends = (np.array([low - 0.5, high + 0.5]) - n_people * p) / np.sqrt(n_people * p * (1.0 - p))
+        expected = ends[0] > 0 and log_ndtr(-ends[0]) + np.log1p(-np.exp(log_ndtr(-ends[1]) - log_ndtr(-ends[0])))
+        if ends[0] <= 0:
+            expected = log_ndtr(ends[1]) + np.log1p(-np.exp(log_ndtr(ends[0]) - log_ndtr(ends[1])))
+        found = log_likelihood_gradient(reports, 0, np.zeros(2), np.array([offset]), 0.0)
+        assert found.log_likelihood == pytest.approx(float(expected), rel=1e-6, abs=1e-9)
+
+
+def test_an_exact_count_of_a_large_group_of_cells() -> None:
+    """Only some counts are listed, but the one that is reported stands for itself alone."""
+    n, k = 10**7, 2_021_234
+    reports = make_reports(grouped([Count(k)], [2], counts=np.full(2, n // 2)))
+    for offset in (-0.836, -0.834, -0.83):
+        p = ndtr(offset)
+        variance = n * p * (1.0 - p)
+        expected = -0.5 * (k - n * p) ** 2 / variance - 0.5 * np.log(2.0 * np.pi * variance)
+        found = log_likelihood_gradient(reports, 0, np.zeros(2), np.array([offset]), 0.0)
+        assert found.log_likelihood == pytest.approx(float(expected), rel=1e-5)
+
+
 def test_without_evidence_labels_are_what_their_scores_say(rng: np.random.Generator) -> None:
     reports = make_reports(grouped([Unknown(), Count(1)], [5, 3]))
     individual, group = rng.standard_normal(8), np.array([0.2, -0.3])

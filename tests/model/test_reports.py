@@ -33,6 +33,16 @@ def test_cells_have_the_law_of_their_people() -> None:
     assert make_reports(data).law.tolist() == [EXACT, NORMAL, EXACT]
 
 
+def test_arrays_have_one_type_whatever_is_reported(rng: np.random.Generator) -> None:
+    """Compiled code would be compiled anew for every other one, in the middle of a fit."""
+    types = {
+        name: [(values.dtype, values.ndim, values.flags.c_contiguous) for values in make_reports(case.data(rng))]
+        for name, case in CASES.items()
+    }
+    for name, found in types.items():
+        assert found == types["fractions"], name
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_evidence_is_scaled_to_its_peak(name: str, rng: np.random.Generator) -> None:
     data = CASES[name].data(rng)
