@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, kve
 
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
@@ -15,8 +15,9 @@ LOG_SCALE_BOUND = 30.0
 class ScalePrior(NamedTuple):
     """Density of delta2 proportional to delta2^(power - 1) exp(-rate delta2 - inverse_rate / delta2).
 
-    The family holds the inverse gamma of eq. (6), with ``rate`` 0, and the square of a half-normal standard
-    deviation, with ``inverse_rate`` 0. One of the two rates is 0.
+    The generalised inverse Gaussian family. It holds the inverse gamma of eq. (6), with ``rate`` 0, and the
+    square of a half-normal standard deviation, with ``inverse_rate`` 0; a small one keeps that from vanishing
+    altogether, where it would change no score and chains would lose themselves.
 
     Attributes
     ----------
@@ -31,13 +32,13 @@ class ScalePrior(NamedTuple):
     @property
     def center(self) -> float:
         """Typical log delta2, where chains start."""
-        if self.rate > 0.0:
+        if self.power > 0.0:
             return math.log(self.power / self.rate)
         return math.log(self.inverse_rate / -self.power)
 
     def log_density(self, log_scale: Any) -> Any:
         """Log density of log delta2, normalised but for the bounds of its support."""
-        return self.log_kernel(log_scale) - self._log_normaliser
+        return self.log_kernel(log_scale) - self.log_normaliser
 
     def log_kernel(self, log_scale: Any) -> Any:
         """Return the same up to a constant."""
@@ -60,20 +61,33 @@ class ScalePrior(NamedTuple):
         return math.exp(self.draw_log(rng))
 
     def draw_log(self, rng: np.random.Generator) -> float:
-        """Draw log delta2, again if it falls outside its support."""
+        """Draw log delta2, again if it falls outside its support.
+
+        From the gamma or inverse gamma law that has the larger of the two rates, and accepted with the factor of
+        the other one.
+        """
         while True:
             gamma = rng.standard_gamma(abs(self.power))
-            if gamma > 0.0:
-                log_scale = (
-                    math.log(gamma / self.rate) if self.rate > 0.0 else -math.log(gamma / self.inverse_rate)
-                )
-                if abs(log_scale) <= LOG_SCALE_BOUND:
-                    return log_scale
+            if not gamma > 0.0:
+                continue
+            if self.power > 0.0:
+                log_scale = math.log(gamma / self.rate)
+                left = self.inverse_rate * math.exp(-log_scale)
+            else:
+                log_scale = -math.log(gamma / self.inverse_rate)
+                left = self.rate * math.exp(log_scale)
+            if abs(log_scale) <= LOG_SCALE_BOUND and (left == 0.0 or rng.standard_exponential() > left):
+                return log_scale
 
     @property
-    def _log_normaliser(self) -> float:
-        shape, rate = abs(self.power), max(self.rate, self.inverse_rate)
-        return float(gammaln(shape) - shape * math.log(rate))
+    def log_normaliser(self) -> float:
+        """Logarithm of the integral of the density without its normaliser."""
+        shape = abs(self.power)
+        if self.rate == 0.0 or self.inverse_rate == 0.0:
+            return float(gammaln(shape) - shape * math.log(max(self.rate, self.inverse_rate)))
+        root = 2.0 * math.sqrt(self.rate * self.inverse_rate)
+        log_bessel = math.log(kve(self.power, root)) - root
+        return math.log(2.0) + 0.5 * self.power * math.log(self.inverse_rate / self.rate) + log_bessel
 
 
 def inverse_gamma(mu: float, nu: float) -> ScalePrior:
@@ -81,6 +95,14 @@ def inverse_gamma(mu: float, nu: float) -> ScalePrior:
     return ScalePrior(-0.5 * mu, 0.0, 0.5 * nu)
 
 
-def half_normal(deviation: float) -> ScalePrior:
-    """Return the prior of delta2 under which delta is half-normal with this standard deviation."""
-    return ScalePrior(0.5, 0.5 / deviation**2, 0.0)
+def half_normal(deviation: float, floor: float = 0.0) -> ScalePrior:
+    """Return the prior of delta2 under which delta is half-normal with this standard deviation.
+
+    Parameters
+    ----------
+    deviation : float
+        Standard deviation.
+    floor : float, default=0.0
+        Below about this delta the density falls to nothing.
+    """
+    return ScalePrior(0.5, 0.5 / deviation**2, 0.5 * floor**2)

@@ -64,18 +64,25 @@ def moving_rungs(n_rungs, sweep):
 
 @inlined_part
 def move_replicas(columns, reports, components, metric, state, tally, room, rng):
-    moving = moving_rungs(state.position.shape[1], state.sweep[0])
+    n_rungs = state.position.shape[1]
+    moving = moving_rungs(n_rungs, state.sweep[0])
     n_moving = moving.size
     n_coordinates = state.position.shape[2]
+    is_held = components.priors.shape[0] > 1 and state.sweep[0] // 2 % 2 == 1
+    first_set = n_rungs if is_held else 0
+    longest = metric.step[first_set]
     length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
-    n_steps = int(lesser(greater(math.ceil(length / metric.step[0]), 1), MOST_STEPS))
-    shorter = lesser(length / n_steps / metric.step[0], 1.0)
+    n_steps = int(lesser(greater(math.ceil(length / longest), 1), MOST_STEPS))
+    shorter = lesser(length / n_steps / longest, 1.0)
     if state.sweep[0] % CAREFUL_EVERY == 0:
         shorter = CAREFUL
     noise = np.empty((n_moving, n_coordinates))
     for index in range(n_moving):
         for i in range(n_coordinates):
             noise[index, i] = rng.standard_normal()
+        if is_held:
+            for s in range(components.priors.shape[0]):
+                noise[index, components.deviation.size + s] = 0.0
     position = np.empty((n_moving, n_coordinates))
     momentum = np.empty((n_moving, n_coordinates))
     velocity = np.empty((n_moving, n_coordinates))
@@ -90,30 +97,30 @@ def move_replicas(columns, reports, components, metric, state, tally, room, rng)
         before[index] = state.energy[0, rung]
         for i in range(n_coordinates):
             before[index] += 0.5 * square(noise[index, i])
-        fill_momentum(components, metric, rung, noise[index], momentum[index])
+        fill_momentum(components, metric, first_set + rung, noise[index], momentum[index])
     for _ in range(n_steps):
         for index in range(n_moving):
-            step = metric.step[moving[index]] * shorter
+            step = metric.step[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
-            fill_velocity(components, metric, moving[index], momentum[index], velocity[index])
+            fill_velocity(components, metric, first_set + moving[index], momentum[index], velocity[index])
             for i in range(n_coordinates):
                 position[index, i] += step * velocity[index, i]
         energies_and_forces(columns, reports, components, moving, position, room, energy, force)
         for index in range(n_moving):
-            step = metric.step[moving[index]] * shorter
+            step = metric.step[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
     for index in range(n_moving):
         rung = moving[index]
-        fill_velocity(components, metric, rung, momentum[index], velocity[index])
+        fill_velocity(components, metric, first_set + rung, momentum[index], velocity[index])
         log_ratio = before[index] - energy[index]
         for i in range(n_coordinates):
             log_ratio -= 0.5 * momentum[index, i] * velocity[index, i]
         threshold = -rng.standard_exponential()
-        tally.moves[0, rung] += 1.0
+        tally.moves[0, first_set + rung] += 1.0
         if math.isfinite(log_ratio):
-            tally.accepted[0, rung] += math.exp(lesser(log_ratio, 0.0))
+            tally.accepted[0, first_set + rung] += math.exp(lesser(log_ratio, 0.0))
             if threshold < log_ratio:
                 copy(state.position[0, rung], position[index])
                 copy(state.force[0, rung], force[index])
@@ -286,11 +293,7 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
 @part
 def log_scale_prior(priors, s, log_scale):
     """Log density of a log scale, normalised so that it agrees with the plain twin."""
-    if not abs(log_scale) <= LOG_SCALE_BOUND:
-        return -np.inf
-    shape = abs(priors[s, 0])
-    log_normaliser = math.lgamma(shape) - shape * math.log(greater(priors[s, 1], priors[s, 2]))
-    return log_kernel(priors[s, 0], priors[s, 1], priors[s, 2], log_scale) - log_normaliser
+    return log_kernel(priors[s, 0], priors[s, 1], priors[s, 2], log_scale) - priors[s, 3]
 
 
 @inlined_part
@@ -401,11 +404,16 @@ def draw_from_prior(components, position, rng):
         log_scale = 2.0 * LOG_SCALE_BOUND
         while not abs(log_scale) <= LOG_SCALE_BOUND:
             gamma = rng.standard_gamma(abs(components.priors[s, 0]))
-            if gamma > 0.0:
-                if components.priors[s, 1] > 0.0:
-                    log_scale = math.log(gamma / components.priors[s, 1])
-                else:
-                    log_scale = -math.log(gamma / components.priors[s, 2])
+            if not gamma > 0.0:
+                continue
+            if components.priors[s, 0] > 0.0:
+                log_scale = math.log(gamma / components.priors[s, 1])
+                left = components.priors[s, 2] * math.exp(-log_scale)
+            else:
+                log_scale = -math.log(gamma / components.priors[s, 2])
+                left = components.priors[s, 1] * math.exp(log_scale)
+            if abs(log_scale) <= LOG_SCALE_BOUND and left > 0.0 and not rng.standard_exponential() > left:
+                log_scale = 2.0 * LOG_SCALE_BOUND
         position[components.deviation.size + s] = log_scale
 
 
