@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,13 @@ from scipy.special import gammaln
 
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
+
+# Width of the first interval of a slice of log delta2.
+SLICE_WIDTH = 1.5
+
+# Draws of delta2 that may fall outside the support; if all do, the prior has hardly any mass inside, and so many
+# slices from its middle take their place.
+MOST_DRAWS, N_SLICES = 100, 40
 
 
 class ScalePrior(NamedTuple):
@@ -61,7 +69,7 @@ class ScalePrior(NamedTuple):
 
     def draw_log(self, rng: np.random.Generator) -> float:
         """Draw log delta2, again if it falls outside its support."""
-        while True:
+        for _ in range(MOST_DRAWS):
             gamma = rng.standard_gamma(abs(self.power))
             if gamma > 0.0:
                 log_scale = (
@@ -69,6 +77,10 @@ class ScalePrior(NamedTuple):
                 )
                 if abs(log_scale) <= LOG_SCALE_BOUND:
                     return log_scale
+        log_scale = min(max(self.center, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
+        for _ in range(N_SLICES):
+            log_scale = slice_step(self.log_kernel, log_scale, SLICE_WIDTH, rng)
+        return log_scale
 
     @property
     def _log_normaliser(self) -> float:
@@ -84,3 +96,24 @@ def inverse_gamma(mu: float, nu: float) -> ScalePrior:
 def half_normal(deviation: float) -> ScalePrior:
     """Return the prior of delta2 under which delta is half-normal with this standard deviation."""
     return ScalePrior(0.5, 0.5 / deviation**2, 0.0)
+
+
+def slice_step(
+    log_density: Callable[[float], float], present: float, width: float, rng: np.random.Generator
+) -> float:
+    """Move one coordinate by slice sampling: step out, then shrink (Neal, 2003)."""
+    level = log_density(present) - rng.standard_exponential()
+    low = present - width * rng.random()
+    high = low + width
+    while log_density(low) > level:
+        low -= width
+    while log_density(high) > level:
+        high += width
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_density(proposed) >= level:
+            return proposed
+        if proposed < present:
+            low = proposed
+        else:
+            high = proposed

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.model.priors import LOG_SCALE_BOUND
+from disaggregate.model.priors import LOG_SCALE_BOUND, MOST_DRAWS, N_SLICES, SLICE_WIDTH
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.exchange import trade_places
@@ -18,7 +18,6 @@ from disaggregate.sampler.dense.sweep import (
     JUMP_EVERY,
     MOST_STEPS,
     PATH_LENGTH,
-    SLICE_WIDTH,
 )
 
 
@@ -398,15 +397,25 @@ def draw_from_prior(components, position, rng):
     for i in range(position.size):
         position[i] = rng.standard_normal()
     for s in range(components.priors.shape[0]):
-        log_scale = 2.0 * LOG_SCALE_BOUND
-        while not abs(log_scale) <= LOG_SCALE_BOUND:
-            gamma = rng.standard_gamma(abs(components.priors[s, 0]))
-            if gamma > 0.0:
-                if components.priors[s, 1] > 0.0:
-                    log_scale = math.log(gamma / components.priors[s, 1])
-                else:
-                    log_scale = -math.log(gamma / components.priors[s, 2])
-        position[components.deviation.size + s] = log_scale
+        position[components.deviation.size + s] = draw_log_scale(components.priors, s, rng)
+
+
+@part
+def draw_log_scale(priors, s, rng):
+    for _ in range(MOST_DRAWS):
+        gamma = rng.standard_gamma(abs(priors[s, 0]))
+        if gamma > 0.0:
+            log_scale = math.log(gamma / priors[s, 1]) if priors[s, 1] > 0.0 else -math.log(gamma / priors[s, 2])
+            if abs(log_scale) <= LOG_SCALE_BOUND:
+                return log_scale
+    if priors[s, 1] > 0.0:
+        log_scale = math.log(priors[s, 0] / priors[s, 1])
+    else:
+        log_scale = math.log(priors[s, 2] / -priors[s, 0])
+    log_scale = lesser(greater(log_scale, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
+    for _ in range(N_SLICES):
+        log_scale = slice_log_scale(priors[s, 0], priors[s, 1], priors[s, 2], log_scale, rng)
+    return log_scale
 
 
 @inlined_part
