@@ -34,7 +34,6 @@ from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
-from disaggregate.saving.checkpoint import CheckpointFiles
 from disaggregate.settings import check_settings, scale_prior, scale_priors
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
@@ -333,6 +332,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         draws_to: str | Path | None,
     ) -> GroupStatsClassifier:
         """Start or resume the chains, run them, and store and judge what they drew."""
+        from disaggregate.saving.checkpoint import CheckpointFiles
+
         session = FitSession(
             CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
         )
@@ -487,7 +488,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
         return withhold(subgroup_rates(probability, people, by, weight, level=level), min_group_size)
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
 
         The second is a proper score that chooses hyper-parameters without anybody's label.
@@ -498,13 +499,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of labelled rows in the accuracy, or of members in their group's share.
+        counts : array-like of shape (n_rows,), optional
+            How many people each row stands for, in groups.
         """
         check_is_fitted(self)
         features = read_features(self, X, fitting=False)
+        people = read_row_counts(counts, len(features))
         if not speaks_of_groups(y, groups):
+            _require_no_counts(people)
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
-        _, data = self._read_target(X, y, groups, len(features), weights, None)
+        _, data = self._read_target(X, y, groups, len(features), weights, people)
         rows = self._individuals(features, data.ids)
         return float(np.mean(group_log_scores(self.posterior_, rows, data)))
 
@@ -601,8 +606,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if speaks_of_groups(y, groups):
             return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights, counts)
         require_no_weights(weights)
-        if counts is not None:
-            raise ValueError("counts need groups: a label belongs to one person.")
+        _require_no_counts(counts)
         return read_labels(y, n_rows)
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
@@ -652,6 +656,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             progress=bool(self.progress),
             storage=self.storage,
         )
+
+
+def _require_no_counts(counts: np.ndarray | None) -> None:
+    if counts is not None:
+        raise ValueError("counts need groups: a label belongs to one person.")
 
 
 def _are_places(data: GroupedData) -> bool:

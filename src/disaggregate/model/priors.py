@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,13 @@ from scipy.special import gammaln, kve
 
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
+
+# Width of the first interval of a slice of log delta2.
+SLICE_WIDTH = 1.5
+
+# Draws of delta2 that may fall outside the support; if all do, the prior has hardly any mass inside, and so many
+# slices from its middle take their place.
+MOST_DRAWS, N_SLICES = 100, 40
 
 
 class ScalePrior(NamedTuple):
@@ -63,21 +71,26 @@ class ScalePrior(NamedTuple):
     def draw_log(self, rng: np.random.Generator) -> float:
         """Draw log delta2, again if it falls outside its support.
 
-        From the gamma or inverse gamma law that has the larger of the two rates, and accepted with the factor of
-        the other one.
+        From the gamma or inverse gamma law of one of the two rates, and accepted with the factor of the other one.
+        A prior with next to no mass in the support is drawn from by slices.
         """
-        while True:
+        for _ in range(MOST_DRAWS):
             gamma = rng.standard_gamma(abs(self.power))
             if not gamma > 0.0:
                 continue
             if self.power > 0.0:
-                log_scale = math.log(gamma / self.rate)
-                left = self.inverse_rate * math.exp(-log_scale)
+                log_scale, other = math.log(gamma / self.rate), self.inverse_rate
             else:
-                log_scale = -math.log(gamma / self.inverse_rate)
-                left = self.rate * math.exp(log_scale)
-            if abs(log_scale) <= LOG_SCALE_BOUND and (left == 0.0 or rng.standard_exponential() > left):
+                log_scale, other = -math.log(gamma / self.inverse_rate), self.rate
+            if abs(log_scale) > LOG_SCALE_BOUND:
+                continue
+            left = other * math.exp(-log_scale if self.power > 0.0 else log_scale)
+            if left == 0.0 or rng.standard_exponential() > left:
                 return log_scale
+        log_scale = min(max(self.center, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
+        for _ in range(N_SLICES):
+            log_scale = slice_step(self.log_kernel, log_scale, SLICE_WIDTH, rng)
+        return log_scale
 
     @property
     def log_normaliser(self) -> float:
@@ -106,3 +119,24 @@ def half_normal(deviation: float, floor: float = 0.0) -> ScalePrior:
         Below about this delta the density falls to nothing.
     """
     return ScalePrior(0.5, 0.5 / deviation**2, 0.5 * floor**2)
+
+
+def slice_step(
+    log_density: Callable[[float], float], present: float, width: float, rng: np.random.Generator
+) -> float:
+    """Move one coordinate by slice sampling: step out, then shrink (Neal, 2003)."""
+    level = log_density(present) - rng.standard_exponential()
+    low = present - width * rng.random()
+    high = low + width
+    while log_density(low) > level:
+        low -= width
+    while log_density(high) > level:
+        high += width
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_density(proposed) >= level:
+            return proposed
+        if proposed < present:
+            low = proposed
+        else:
+            high = proposed

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.model.priors import LOG_SCALE_BOUND
+from disaggregate.model.priors import LOG_SCALE_BOUND, MOST_DRAWS, N_SLICES, SLICE_WIDTH
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.exchange import trade_places
@@ -18,7 +18,6 @@ from disaggregate.sampler.dense.sweep import (
     JUMP_EVERY,
     MOST_STEPS,
     PATH_LENGTH,
-    SLICE_WIDTH,
 )
 
 
@@ -401,20 +400,27 @@ def draw_from_prior(components, position, rng):
     for i in range(position.size):
         position[i] = rng.standard_normal()
     for s in range(components.priors.shape[0]):
-        log_scale = 2.0 * LOG_SCALE_BOUND
-        while not abs(log_scale) <= LOG_SCALE_BOUND:
-            gamma = rng.standard_gamma(abs(components.priors[s, 0]))
-            if not gamma > 0.0:
-                continue
-            if components.priors[s, 0] > 0.0:
-                log_scale = math.log(gamma / components.priors[s, 1])
-                left = components.priors[s, 2] * math.exp(-log_scale)
-            else:
-                log_scale = -math.log(gamma / components.priors[s, 2])
-                left = components.priors[s, 1] * math.exp(log_scale)
-            if abs(log_scale) <= LOG_SCALE_BOUND and left > 0.0 and not rng.standard_exponential() > left:
-                log_scale = 2.0 * LOG_SCALE_BOUND
-        position[components.deviation.size + s] = log_scale
+        position[components.deviation.size + s] = draw_log_scale(components.priors, s, rng)
+
+
+@part
+def draw_log_scale(priors, s, rng):
+    power = priors[s, 0]
+    for _ in range(MOST_DRAWS):
+        gamma = rng.standard_gamma(abs(power))
+        if not gamma > 0.0:
+            continue
+        log_scale = math.log(gamma / priors[s, 1]) if power > 0.0 else -math.log(gamma / priors[s, 2])
+        if abs(log_scale) > LOG_SCALE_BOUND:
+            continue
+        left = priors[s, 2] * math.exp(-log_scale) if power > 0.0 else priors[s, 1] * math.exp(log_scale)
+        if left == 0.0 or rng.standard_exponential() > left:
+            return log_scale
+    log_scale = math.log(power / priors[s, 1]) if power > 0.0 else math.log(priors[s, 2] / -power)
+    log_scale = lesser(greater(log_scale, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
+    for _ in range(N_SLICES):
+        log_scale = slice_log_scale(power, priors[s, 1], priors[s, 2], log_scale, rng)
+    return log_scale
 
 
 @inlined_part

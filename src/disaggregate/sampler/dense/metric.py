@@ -193,7 +193,7 @@ def factored(step: np.ndarray, curvature: Curvature) -> Metric:
 def _cholesky(matrix: np.ndarray) -> np.ndarray:
     """Factor a matrix that is positive definite but for rounding."""
     jitter = 0.0
-    scale = float(np.abs(np.diagonal(matrix)).max())
+    scale = float(np.abs(np.diagonal(matrix)).max(initial=0.0))
     while True:
         try:
             return np.linalg.cholesky(matrix + jitter * np.eye(len(matrix)))

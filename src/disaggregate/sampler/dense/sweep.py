@@ -7,12 +7,11 @@ import math
 import numpy as np
 
 from disaggregate.model.components import draw_from_prior
-from disaggregate.model.priors import LOG_SCALE_BOUND, ScalePrior
+from disaggregate.model.priors import LOG_SCALE_BOUND, SLICE_WIDTH, ScalePrior, slice_step
 from disaggregate.sampler.dense.metric import Metric, kinetic_energy, momentum_from, velocity_of
 from disaggregate.sampler.dense.state import State, Tally, moving_rungs
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.exchange import trade_places
-from disaggregate.sampler.scale import slice_step
 
 # Trajectories of half to all of this length. The mass makes the density nearly round, where a quarter of a turn
 # is enough.
@@ -22,9 +21,6 @@ MOST_STEPS = 40
 # Every so often steps are this much shorter: where the density is much narrower than where trajectories were
 # tuned, all others may be refused.
 CAREFUL, CAREFUL_EVERY = 0.1, 9
-
-# Width of the first interval of a slice of log delta2.
-SLICE_WIDTH = 1.5
 
 # How far a scale jumps, as a standard deviation of its logarithm, and in which sweeps.
 JUMP = 1.0
