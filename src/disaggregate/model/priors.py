@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaincinv, gammaln
 
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
@@ -34,6 +34,12 @@ class ScalePrior(NamedTuple):
         if self.rate > 0.0:
             return math.log(self.power / self.rate)
         return math.log(self.inverse_rate / -self.power)
+
+    @property
+    def median(self) -> float:
+        """Median of delta2."""
+        middle = float(gammaincinv(abs(self.power), 0.5))
+        return middle / self.rate if self.rate > 0.0 else self.inverse_rate / middle
 
     def log_density(self, log_scale: Any) -> Any:
         """Log density of log delta2, normalised but for the bounds of its support."""
