@@ -391,9 +391,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         X : dataframe or array-like of shape (n_rows, n_features)
             Rows to predict; worked on in pieces, so that memory does not grow with them.
         groups : array-like of shape (n_rows,), optional
-            Group id of each row. It matters only to a fit with ``context``, which without it takes everybody for
-            a member of a group that is like all training individuals together. A group that was not in the fit is
-            known by the average of the rows given.
+            Group id of each row, for a fit with ``context`` or ``group_effects``. Without it everybody is taken
+            for a member of a new group that is like all training individuals together. A group that was not in
+            the fit is known by the average of the rows given, and its own intercept is integrated over.
         precision : float, optional
             Use only as many of the draws as keep the Monte Carlo standard error of the probabilities below this,
             as measured on some of the rows: much faster for millions of them. All draws by default.
@@ -461,7 +461,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weights : str, optional
             Column of survey weights.
         groups : str, optional
-            Column of group ids, for a fit with ``context``.
+            Column of group ids, for a fit with ``context`` or ``group_effects``.
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
@@ -592,7 +592,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     def _has_places(self, data: GroupedData) -> bool:
         if self.group_effects != "auto":
             return bool(self.group_effects)
-        return self.weights == "dense" and _are_places(data)
+        return self.weights == "dense" and data.tells_of_places
 
     def _read_target(
         self,
@@ -634,7 +634,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         bases, odds = self._candidates(features, streams)
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
-        of_places = self.weights == "dense" and _are_places(data)
+        of_places = self.weights == "dense" and data.tells_of_places
         return FitPlan(
             X=features if partitions is not None else features[data.order],
             data=data,
@@ -661,11 +661,6 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 def _require_no_counts(counts: np.ndarray | None) -> None:
     if counts is not None:
         raise ValueError("counts need groups: a label belongs to one person.")
-
-
-def _are_places(data: GroupedData) -> bool:
-    """Tell whether rows are samples or cells of places."""
-    return data.counts is not None or any(population is not None for population in data.populations)
 
 
 def _training_rows(features: Any, data: GroupedData, context: Context | None) -> Individuals:

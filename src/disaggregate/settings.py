@@ -86,6 +86,23 @@ def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, Scal
     }
 
 
+def scale_prior_around(settings: Mapping[str, Any], of_places: bool) -> tuple[float, float]:
+    """Return mu and nu of an inverse-gamma prior with the median of the prior that a fit has.
+
+    Parameters
+    ----------
+    settings : mapping
+        Constructor arguments of the classifier.
+    of_places : bool
+        As for :func:`scale_priors`.
+    """
+    mu, nu = scale_prior(settings["weights"], settings["mu"], settings["nu"])
+    if settings["weights"] == "sparse":
+        return mu, nu
+    found, wanted = inverse_gamma(mu, nu).median, scale_priors(settings, of_places)["individual"].median
+    return mu, nu * wanted / found
+
+
 def scale_prior(weights: str, mu: float | None, nu: float | None) -> tuple[float, float]:
     """Fill in the default prior of delta2, whose meaning differs between sparse and dense weights."""
     default_mu, default_nu = _SCALE_PRIOR[weights]

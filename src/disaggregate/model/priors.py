@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, kve
+from scipy.special import gammaincinv, gammaln, kve
 
 # The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
@@ -43,6 +43,12 @@ class ScalePrior(NamedTuple):
         if self.power > 0.0:
             return math.log(self.power / self.rate)
         return math.log(self.inverse_rate / -self.power)
+
+    @property
+    def median(self) -> float:
+        """Median of delta2, a small second rate left out."""
+        middle = float(gammaincinv(abs(self.power), 0.5))
+        return middle / self.rate if self.power > 0.0 else self.inverse_rate / middle
 
     def log_density(self, log_scale: Any) -> Any:
         """Log density of log delta2, normalised but for the bounds of its support."""
