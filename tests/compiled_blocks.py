@@ -7,13 +7,10 @@ from types import SimpleNamespace
 
 import numba
 import numpy as np
-from disaggregate.sampler.dense.chain import DenseRecord
-from disaggregate.sampler.dense.model import DenseProblem, Paths, Replicas, Tally
 
 from disaggregate.sampler.chain import empty_record
 from disaggregate.sampler.compiled import collapsed as _collapsed
 from disaggregate.sampler.compiled import counts as _counts
-from disaggregate.sampler.compiled import dense as _dense
 from disaggregate.sampler.compiled import expansion as _expansion
 from disaggregate.sampler.compiled import hamiltonian as _hamiltonian
 from disaggregate.sampler.compiled import latent as _latent
@@ -101,55 +98,6 @@ def collapsed_gradient(evidence, scores, fitted, gradient):
     return _collapsed.collapsed_gradient(evidence, scores, fitted, gradient)
 
 
-@numba.njit
-def move_replicas(problem, prior, paths, replicas, tally, rng):
-    _dense.move_replicas(problem, prior, paths, replicas, tally, rng)
-
-
-@numba.njit
-def jump_in_scale(problem, prior, replicas, rng):
-    _dense.jump_in_scale(problem, prior, replicas, rng)
-
-
-@numba.njit
-def refresh_prior(problem, prior, replicas, rng):
-    _dense.refresh_prior(problem, prior, replicas, rng)
-
-
-@numba.njit
-def draw_signs(problem, replicas, rung, larger_than, rng):
-    _dense.draw_signs(problem, replicas, rung, larger_than, rng)
-
-
-@numba.njit
-def exchange_replicas(ladder, replicas, tally, stones, rng):
-    _dense.exchange_replicas(ladder, replicas, tally, stones, rng)
-
-
-def dense_sweep(
-    problem: DenseProblem,
-    prior: Prior,
-    paths: Paths,
-    replicas: Replicas,
-    tally: Tally,
-    stones: np.ndarray,
-    rng: np.random.Generator,
-) -> None:
-    """Do one sweep over all replicas, and record no draw."""
-    nobody = np.empty(0, dtype=np.int64)
-    record = DenseRecord(np.empty((0, len(problem.deviation))), np.empty(0), stones[None], nobody, nobody)
-    never = int(replicas.sweep[0]) + 1
-    _dense.advance_dense(problem, prior, paths, replicas, rng, 1, never, 1, tally, record)
-
-
-dense = SimpleNamespace(
-    move_replicas=move_replicas,
-    jump_in_scale=jump_in_scale,
-    refresh_prior=refresh_prior,
-    draw_signs=draw_signs,
-    exchange_replicas=exchange_replicas,
-    dense_sweep=dense_sweep,
-)
 collapsed = SimpleNamespace(collapsed_gradient=collapsed_gradient, collapsed_likelihood=collapsed_likelihood)
 normal = SimpleNamespace(
     draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf, chances_of=chances_of

@@ -1,141 +1,325 @@
-"""The joint-distribution test for replicas.
+"""The joint-distribution test (Geweke, 2004) for replicas of dense weights, in its sharpest form.
 
-Every rung gets reports of its own, drawn from the model together with its own replica, instead of one report at
-several powers: the moves must leave each pair of replica and reports as it is, whatever the reports are, and
-swaps must leave all of them together as they are.
+Draw everything from the model: scales, weights, labels and reports, or shares of populations. Apply a move. If it
+leaves the posterior invariant, what comes out is again a draw from the model, so every statistic keeps its mean.
+
+Every replica gets reports of its own, drawn together with it, instead of one report at several powers: a move
+must leave each pair of replica and reports as it is, whatever the reports are, and swaps must leave all of them
+together as they are. Labels are summed out of all moves, so they are forgotten once the reports are drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from disaggregate.sampler.dense.model import (
-    DenseProblem,
-    Paths,
-    Replicas,
-    Tally,
-    empty_tally,
-    fitted_scores,
-)
 from scipy.special import ndtr
 
-from disaggregate.groups import group_rows
-from disaggregate.groups.evidence import Evidence, Unknown
-from disaggregate.sampler.evidence import WHOLE_GROUP, EvidenceLadder, make_evidence
-from tests.exactness.joint import PRIOR, REPORTS, SIZES, Report, report_count, report_fraction
+from disaggregate.groups import GroupedData
+from disaggregate.groups.evidence import Evidence, Fraction, Population, Unknown
+from disaggregate.model.components import Components, draw_from_prior, make_components, scores_at
+from disaggregate.model.populations import ShareLaw, share_law
+from disaggregate.model.priors import half_normal, inverse_gamma
+from disaggregate.model.reports import EXACT, NOTHING, Reports, make_reports
+from disaggregate.sampler.dense.metric import Metric
+from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_state
+from disaggregate.sampler.dense.target import LikelihoodGradient, Target
+from disaggregate.sampler.dense.whole import WholeLikelihood
+from tests.dense_problems import grouped, metric_for
+from tests.exactness.joint import Report, report_count, report_noisy_count, report_nothing
 
-N_COLUMNS = 4
-N_RUNGS = 4
-LARGE_SIZES = (WHOLE_GROUP + 9, 3)
-LARGE_REPORTS: tuple[Report, ...] = (report_fraction, report_count)
+CONFIDENCE = 60.0
+
+
+def report_share(count: int, n: int, rng: np.random.Generator) -> Evidence:
+    """A share that tells the count to within one or two."""
+    share = count / n
+    return Fraction(rng.beta(CONFIDENCE * share + 1.0, CONFIDENCE * (1.0 - share) + 1.0), CONFIDENCE)
+
+
+REPORTS: tuple[Report, ...] = (report_share, report_noisy_count, report_count, report_nothing, report_count)
+
+
+@dataclass(frozen=True)
+class World:
+    """A small problem: groups, columns and components, with a place and a context per group."""
+
+    data: GroupedData
+    columns: np.ndarray
+    components: Components
+    reports: tuple[Report, ...]
+
+    @property
+    def base(self) -> Reports:
+        """Reports that say nothing."""
+        return make_reports(self.data)
+
+
+def make_world(
+    rng: np.random.Generator,
+    sizes: tuple[int, ...] = (9, 6, 8, 3, 7),
+    reports: tuple[Report, ...] = REPORTS,
+    *,
+    counts: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+    population: bool = False,
+) -> World:
+    """Draw columns and contexts. Scales of the three components have very different priors."""
+    n_groups = len(sizes)
+    evidence: list[Evidence] = [Population(0.5, 200), Population(0.5)] * n_groups
+    data = grouped(evidence[:n_groups] if population else [Unknown()] * n_groups, list(sizes), weights, counts)
+    if weights is not None:  # groups of which nothing is known have no units otherwise
+        data = grouped([report(1, 4, rng) for report in reports], list(sizes), weights)
+    columns = rng.standard_normal((3, sum(sizes)))
+    columns[0] = 1.0
+    components = make_components(
+        n_columns=3,
+        column_deviation=np.array([1.5, 0.8]),
+        n_fixed=1,
+        fixed_deviation=0.7,
+        individual=inverse_gamma(8.0, 12.0),
+        context=rng.standard_normal((n_groups, 1)) + 0.5,
+        context_prior=half_normal(0.7),
+        n_places=n_groups,
+        place_prior=half_normal(0.5),
+        n_groups=n_groups,
+        has_samples=population,
+    )
+    return World(data, columns, components, reports)
+
+
+def draw_scores(world: World, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw positions from the prior; return them with u and o."""
+    position = np.array([draw_from_prior(world.components, rng) for _ in range(n)])
+    scores = scores_at(world.components, position)
+    return position, scores.weights[:, : world.components.n_columns] @ world.columns, scores.group
+
+
+def draw_joint(
+    world: World, n: int, rng: np.random.Generator, *, last_is_prior: bool = False
+) -> tuple[np.ndarray, Reports]:
+    """Draw positions and the reports that their labels lead to; the last one may report nothing."""
+    base = world.base
+    position, individual, group = draw_scores(world, n, rng)
+    chance = ndtr(individual + np.repeat(group, np.diff(base.offsets), axis=1))
+    positives = rng.binomial(base.counts, chance)
+    counts = np.add.reduceat(base.units * positives, base.offsets[:-1], axis=1)
+    evidence = np.zeros((n, int(base.starts[-1])))
+    for j, report in enumerate(world.reports):
+        total = int(base.total[j])
+        for replica in range(n - int(last_is_prior)):
+            told = report(int(counts[replica, j]), total, rng).log_likelihood(total)
+            evidence[replica, base.starts[j] : base.starts[j + 1]] = told - told.max()
+    return position, with_evidence(base, evidence)
+
+
+def with_evidence(base: Reports, evidence: np.ndarray) -> Reports:
+    """Reports with an own log likelihood of counts on each rung."""
+    ends = [
+        [np.flatnonzero(np.isfinite(evidence[:, start:stop][r]))[[0, -1]] for r in range(len(evidence))]
+        for start, stop in zip(base.starts[:-1], base.starts[1:], strict=True)
+    ]
+    fewest, most = (np.array([[own[r][which] for own in ends] for r in range(len(evidence))]) for which in (0, 1))
+    says_nothing = np.array(
+        [not evidence[:, start:stop].any() for start, stop in zip(base.starts[:-1], base.starts[1:], strict=True)]
+    )
+    width = base.total + 1
+    people = np.add.reduceat(base.counts, base.offsets[:-1])
+    return base._replace(
+        law=np.where(says_nothing, NOTHING, EXACT).astype(np.int64),
+        log_likelihood=evidence,
+        likelihood=np.exp(evidence),
+        fewest=fewest.astype(np.int64),
+        most=most.astype(np.int64),
+        powers=np.ones(len(evidence)),
+        room=np.array([people.max(), width.max(), ((people + 1) * width).max(), *base.room[3:]]),
+    )
+
+
+def told_counts(reports: Reports) -> np.ndarray:
+    """Mean count that each group's report suggests by itself, for each replica."""
+    count = np.arange(reports.starts[-1]) - np.repeat(reports.starts[:-1], np.diff(reports.starts))
+    weighted, total = (
+        np.add.reduceat(x, reports.starts[:-1], axis=1) for x in (reports.likelihood * count, reports.likelihood)
+    )
+    return weighted / total
+
+
+def statistics(world: World, position: np.ndarray, told: np.ndarray) -> np.ndarray:
+    """Moments of each replica, and products with what was told of its groups."""
+    components = world.components
+    scores = scores_at(components, position)
+    individual = scores.weights[:, : components.n_columns] @ world.columns
+    offsets = world.data.offsets
+    chance = ndtr(individual + np.repeat(scores.group, np.diff(offsets), axis=1))
+    counted = world.data.units * (1 if world.data.counts is None else world.data.counts)
+    expected = np.add.reduceat(counted * chance, offsets[:-1], axis=1) / np.add.reduceat(counted, offsets[:-1])
+    n_weights = components.n_weights
+    log_scales = position[:, n_weights : n_weights + len(components.priors)]
+    log_scales = np.maximum(log_scales, -8.0)  # half-normal ones have long tails
+    seen, place = np.tanh(individual[:, :3]), np.tanh(scores.group)
+    values = [position[:, :n_weights], position[:, :n_weights] ** 2, log_scales, log_scales**2, seen, place]
+    values += [expected, expected**2, told * expected, told * place, told * log_scales[:, :1]]
+    values += [told * log_scales[:, -1:], log_scales * np.mean(place**2, axis=1)[:, None]]
+    values += [log_scales * np.mean(seen**2, axis=1)[:, None], log_scales * (position[:, 1:2] ** 2)]
+    if components.n_errors:
+        error = position[:, -1:]
+        values += [error, error**2, error * told, error * expected]
+    return np.hstack(values)
+
+
+class OnePerChain:
+    """The likelihood of many chains, each with reports of its own: rung r of the reports is chain r's."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    def gradient(
+        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
+    ) -> LikelihoodGradient:
+        return self.inner.gradient(weights, group, error, np.arange(len(weights)))
+
+
+class SharesPerChain:
+    """The likelihood of many chains, each with shares of its own populations."""
+
+    def __init__(self, columns: np.ndarray, reports: Reports, shares: np.ndarray) -> None:
+        self.parts = [WholeLikelihood(columns, reports._replace(share=own)) for own in shares]
+
+    def gradient(
+        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
+    ) -> LikelihoodGradient:
+        found = [
+            part.gradient(weights[k : k + 1], group[k : k + 1], error[k : k + 1], rungs[k : k + 1])
+            for k, part in enumerate(self.parts)
+        ]
+        return LikelihoodGradient(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
 @dataclass(frozen=True)
 class Moment:
     """Everything that a move needs or changes."""
 
-    problem: DenseProblem
-    paths: Paths
-    replicas: Replicas
+    target: Target
+    metric: Metric
+    state: State
     tally: Tally
-    stones: np.ndarray
-    rng: np.random.Generator
+    log_ratios: np.ndarray
+    rngs: list[np.random.Generator]
+    reports: Reports
 
 
 Move = Callable[[Moment], None]
+Corrupt = Callable[[Reports], Reports]
 
 
-def columns_for(sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-    return np.ascontiguousarray(np.linalg.qr(rng.standard_normal((sum(sizes), N_COLUMNS)))[0].T)
-
-
-def draw_joint(
-    columns: np.ndarray,
-    sizes: tuple[int, ...],
-    reports: tuple[Report, ...],
-    no_evidence: EvidenceLadder,
-    rng: np.random.Generator,
-    *,
-    last_is_prior: bool,
-    weights: np.ndarray | None = None,
-) -> tuple[DenseProblem, Replicas]:
-    """Draw a replica, its labels and its reports for each rung; the last rung may have no reports."""
-    log_scale = np.log(0.5 * PRIOR.nu / rng.standard_gamma(0.5 * PRIOR.mu, size=N_RUNGS))
-    position = np.column_stack([rng.standard_normal((N_RUNGS, N_COLUMNS)), log_scale])
-    deviation = np.array([3.0, 1.7, 1.0, 0.4]) * np.sqrt(sum(sizes) / sum(SIZES))
-    fitted = fitted_scores(DenseProblem(columns, deviation, no_evidence), position)
-    labels = rng.random(fitted.shape) < ndtr(fitted)
-    totals = np.diff(no_evidence.starts) - 1
-    unknown = [Unknown()] * len(sizes)
-    evidence = []
-    for rung in range(N_RUNGS):
-        counts = np.add.reduceat(no_evidence.units * labels[rung], no_evidence.offsets[:-1])
-        drawn = [report(int(c), int(n), rng) for report, c, n in zip(reports, counts, totals, strict=True)]
-        evidence.append(unknown if last_is_prior and rung == N_RUNGS - 1 else drawn)
-    problem = DenseProblem(columns, deviation, ladder_of(evidence, sizes, weights))
-    replicas = Replicas(position, fitted, np.where(labels, 1.0, -1.0), rng.integers(2, size=1))
-    return problem, replicas
-
-
-def ladder_of(
-    evidence: list[list[Evidence]], sizes: tuple[int, ...], weights: np.ndarray | None = None
-) -> EvidenceLadder:
-    ids = np.repeat(np.arange(len(sizes)), sizes).tolist()
-    rungs = [make_evidence(group_rows(ids, dict(enumerate(one)), weights)) for one in evidence]
-    stacked = zip(*(rung[4:] for rung in rungs), strict=True)
-    return EvidenceLadder(*rungs[0][:4], *(np.stack(rows) for rows in stacked))
-
-
-def statistics(problem: DenseProblem, replicas: Replicas) -> np.ndarray:
-    """Moments of each replica, and products with what its rung reported."""
-    starts, units = problem.ladder.offsets[:-1], problem.ladder.units
-    position, seen = replicas.position, np.tanh(replicas.fitted[:, :3])
-    log_scale = position[:, -1:]
-    counts = np.add.reduceat(units * (replicas.scores > 0.0), starts, axis=1, dtype=float)
-    expected = np.add.reduceat(units * ndtr(replicas.fitted), starts, axis=1)
-    told = reported_counts(problem)
-    values = [position, position**2, seen, log_scale * position[:, :1] ** 2, log_scale * seen**2]
-    values += [counts, counts * expected, (counts - expected) ** 2, told * expected, told * log_scale]
-    return np.hstack(values).ravel()
-
-
-def reported_counts(problem: DenseProblem) -> np.ndarray:
-    """Mean count that each group's report at each rung suggests by itself."""
-    likelihood, starts = problem.ladder.likelihood, problem.ladder.starts
-    count = np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts))
-    weighted, total = (np.add.reduceat(x, starts[:-1], axis=1) for x in (likelihood * count, likelihood))
-    return weighted / total
-
-
-def z_scores(
-    move: Move,
-    rng: np.random.Generator,
-    *,
-    sizes: tuple[int, ...] = SIZES,
-    reports: tuple[Report, ...] = REPORTS,
-    n_draws: int = 3000,
-    n_repeats: int = 2,
-    last_is_prior: bool = False,
-    weights: np.ndarray | None = None,
-    corrupt: Callable[[DenseProblem], DenseProblem] = lambda problem: problem,
-) -> np.ndarray:
-    """Standardised mean change of each statistic under the move; those that never change are left out."""
-    columns = columns_for(sizes, rng)
-    paths = Paths(np.linspace(0.5, 0.8, N_RUNGS), rng.uniform(1.0, 2.5, (N_RUNGS, N_COLUMNS + 1)))
-    no_evidence = ladder_of([[Unknown()] * len(sizes)] * N_RUNGS, sizes, weights)
-    changes = []
-    for _ in range(n_draws):
-        problem, replicas = draw_joint(
-            columns, sizes, reports, no_evidence, rng, last_is_prior=last_is_prior, weights=weights
-        )
-        before = statistics(problem, replicas)
-        tally, stones = empty_tally(N_RUNGS, N_COLUMNS + 1), np.empty((N_RUNGS - 1, 2))
-        for _ in range(n_repeats):
-            move(Moment(corrupt(problem), paths, replicas, tally, stones, rng))
-        changes.append(statistics(problem, replicas) - before)
-    spread = np.std(changes, axis=0, ddof=1)
+def z_of(changes: np.ndarray) -> np.ndarray:
+    """Standardised mean change of each statistic; those that never change are left out."""
+    spread = changes.std(axis=0, ddof=1)
     moved = spread > 1e-9
     assert moved.any(), "the move changes nothing"
-    return np.mean(changes, axis=0)[moved] / (spread[moved] / np.sqrt(n_draws))
+    return changes.mean(axis=0)[moved] / (spread[moved] / np.sqrt(len(changes)))
+
+
+def chains_z(
+    move: Move,
+    world: World,
+    rng: np.random.Generator,
+    *,
+    n_draws: int = 2400,
+    n_repeats: int = 2,
+    n_batches: int = 3,
+    corrupt: Corrupt = lambda reports: reports,
+) -> np.ndarray:
+    """Test a move of the plain sweep on many chains with one replica each."""
+    n = n_draws // n_batches
+    metric = metric_for(world.components, 1, rng)
+    changes = []
+    for batch in range(n_batches):
+        position, reports = draw_joint(world, n, rng)
+        told = told_counts(reports)
+        likelihood = OnePerChain(WholeLikelihood(world.columns, corrupt(reports)))
+        changes.append(
+            _changes(move, world, position, told, Target(world.components, likelihood, np.ones(1)), metric,
+                     reports, rng, n_repeats, batch)
+        )  # fmt: skip
+    return z_of(np.concatenate(changes))
+
+
+def populations_z(
+    move: Move,
+    world: World,
+    rng: np.random.Generator,
+    *,
+    n_draws: int = 1200,
+    n_repeats: int = 2,
+    law_of: Callable[..., ShareLaw] = share_law,
+) -> np.ndarray:
+    """Test a move where the shares of populations are drawn from their law, z included, or from another one."""
+    metric = metric_for(world.components, 1, rng)
+    metric = metric._replace(step=np.array([0.15]), place=3.0 * metric.place)
+    position, individual, group = draw_scores(world, n_draws, rng)
+    shares, base = np.empty_like(group), world.base
+    for k in range(n_draws):
+        law = law_of(base, individual[k], group[k], float(position[k, -1]))
+        shares[k] = law.mean + np.sqrt(law.variance) * rng.standard_normal(len(law.mean))
+    target = Target(world.components, SharesPerChain(world.columns, base, shares), np.ones(1))
+    return z_of(_changes(move, world, position, shares, target, metric, base, rng, n_repeats, 0))
+
+
+def _changes(
+    move: Move,
+    world: World,
+    position: np.ndarray,
+    told: np.ndarray,
+    target: Target,
+    metric: Metric,
+    reports: Reports,
+    rng: np.random.Generator,
+    n_repeats: int,
+    turn: int,
+) -> np.ndarray:
+    n = len(position)
+    before = statistics(world, position, told)
+    state = new_state(position[:, None].copy())
+    state.sweep[0] = 4 * turn  # so that jumps are tried on every scale
+    rngs = [np.random.default_rng(seed) for seed in rng.spawn(1)[0].bit_generator.seed_seq.spawn(n)]
+    for _ in range(n_repeats):
+        move(Moment(target, metric, state, empty_tally(n, 1), np.zeros((n, 0, 2)), rngs, reports))
+    return statistics(world, state.position[:, 0], told) - before
+
+
+def ladder_z(
+    move: Move,
+    world: World,
+    rng: np.random.Generator,
+    *,
+    n_rungs: int = 4,
+    n_draws: int = 600,
+    n_repeats: int = 2,
+    last_is_prior: bool = True,
+    corrupt: Corrupt = lambda reports: reports,
+) -> np.ndarray:
+    """Test a move of all replicas on a ladder, one chain at a time; every rung has reports of its own."""
+    metric = metric_for(world.components, n_rungs, rng)
+    changes = []
+    for turn in range(n_draws):
+        position, reports = draw_joint(world, n_rungs, rng, last_is_prior=last_is_prior)
+        told = told_counts(reports)
+        before = statistics(world, position, told)
+        state = new_state(position[None].copy())
+        state.sweep[0] = turn % 24
+        given = corrupt(reports)
+        target = Target(world.components, WholeLikelihood(world.columns, given), np.ones(n_rungs))
+        ratios = np.zeros((1, n_rungs - 1, 2))
+        for _ in range(n_repeats):
+            move(Moment(target, metric, state, empty_tally(1, n_rungs), ratios, [rng], given))
+        changes.append((statistics(world, state.position[0], told) - before).ravel())
+    return z_of(np.array(changes))
+
+
+def with_components(target: Target, **changed: Any) -> Target:
+    """The same target with other components, for moves that are wrong on purpose."""
+    return replace(target, components=target.components._replace(**changed))

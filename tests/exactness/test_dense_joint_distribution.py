@@ -2,155 +2,269 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
-from disaggregate.sampler.dense.model import DenseProblem
 
-from disaggregate.sampler.evidence import WHOLE_GROUP
-from tests.compiled_blocks import dense
-from tests.exactness.dense_joint import LARGE_REPORTS, LARGE_SIZES, N_RUNGS, Moment, Move, z_scores
-from tests.exactness.joint import PRIOR, report_fraction, report_nothing
+from disaggregate.basis import Basis, Kernel
+from disaggregate.execute.held import HeldHere
+from disaggregate.model import populations
+from disaggregate.model.populations import ShareLaw
+from disaggregate.model.reports import Reports, run_of_groups
+from disaggregate.sampler.dense import sweep as sweeps
+from disaggregate.sampler.dense.partition import Partition, Recipe, Tile
+from disaggregate.sampler.dense.partitioned import PartitionedLikelihood, PartitionedRows
+from disaggregate.sampler.dense.state import Record
+from tests.exactness.dense_joint import (
+    Moment,
+    Move,
+    World,
+    chains_z,
+    ladder_z,
+    make_world,
+    populations_z,
+    report_share,
+    with_components,
+)
+from tests.exactness.joint import report_count, report_nothing
 
-# About 120 statistics a test: a right move exceeds this once in several thousand runs, and seeds are fixed.
+# About 70 statistics per replica: a right move exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.7
 FAILS = 7.0
 
 
-def labels(at: Moment) -> None:
-    for rung in range(N_RUNGS):
-        dense.draw_signs(at.problem, at.replicas, rung, 0, at.rng)
+def paths(at: Moment) -> None:
+    at.state.is_known[:] = 0
+    sweeps.move_replicas(at.target, at.metric, at.state, at.tally, at.rngs)
+    at.state.sweep[0] += 1
 
 
-def weights(at: Moment) -> None:
-    """Small groups have their labels summed out, so these are stale until they are drawn."""
-    dense.move_replicas(at.problem, PRIOR, at.paths, at.replicas, at.tally, at.rng)
-    labels(at)
+def slices(at: Moment) -> None:
+    sweeps.slice_scales(at.target, at.state, at.rngs)
 
 
 def jumps(at: Moment) -> None:
-    dense.jump_in_scale(at.problem, PRIOR, at.replicas, at.rng)
-    labels(at)
+    at.state.is_known[:] = 0
+    sweeps.jump_in_scale(at.target, at.state, at.rngs)
+    at.state.sweep[0] += sweeps.JUMP_EVERY
 
 
 def swaps(at: Moment) -> None:
-    dense.exchange_replicas(at.problem.ladder, at.replicas, at.tally, at.stones, at.rng)
-    labels(at)
+    sweeps.exchange_replicas(at.target, at.state, at.tally, at.log_ratios, at.rngs)
 
 
-def sweep(at: Moment) -> None:
-    dense.dense_sweep(at.problem, PRIOR, at.paths, at.replicas, at.tally, at.stones, at.rng)
-    labels(at)
+def plain_sweep(at: Moment) -> None:
+    sweeps.dense_sweep(at.target, at.metric, at.state, at.tally, at.log_ratios, at.rngs)
 
 
-MOVES: dict[str, Move] = {
-    "labels": labels,
-    "Hamiltonian path": weights,
-    "jumps": jumps,
-    "swaps": swaps,
-    "sweep": sweep,
-}
+def compiled_sweep(at: Moment) -> None:
+    from disaggregate.sampler.compiled.dense import advance_dense
 
-
-@pytest.mark.parametrize("name", MOVES)
-def test_move_leaves_the_joint_distribution_invariant(name: str, rng: np.random.Generator) -> None:
-    assert np.abs(z_scores(MOVES[name], rng, last_is_prior=name == "sweep")).max() < PASSES
-
-
-@pytest.mark.parametrize("name", MOVES)
-def test_large_groups_in_blocks(name: str, rng: np.random.Generator) -> None:
-    """Here the labels are part of the state, and block counts stand for the evidence."""
-    z = z_scores(
-        MOVES[name], rng, sizes=LARGE_SIZES, reports=LARGE_REPORTS, n_draws=600, last_is_prior=name == "sweep"
+    n_rungs = at.state.position.shape[1]
+    components = at.target.components
+    nothing = Record(
+        weights=np.empty((0, 1, components.n_weights)),
+        scales=np.empty((0, 1, len(components.priors))),
+        log_ratios=np.empty((0, 1, n_rungs - 1, 2)),
+        label_sums=np.zeros((1, 0)),
+        share_tallies=np.zeros((1, 0)),
     )
-    assert np.abs(z).max() < PASSES
+    never = int(at.state.sweep[0]) + 1
+    columns = at.target.likelihood.columns
+    advance_dense(
+        columns, at.reports, components, at.metric, at.state, at.rngs[0], 1, never, 1, at.tally, nothing
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize("sizes", [(4, 3, 2), (WHOLE_GROUP + 9, 3, 2)], ids=["small", "large"])
-def test_survey_weights(sizes: tuple[int, ...], rng: np.random.Generator) -> None:
-    weighed = rng.integers(1, 4, sum(sizes)).astype(float)
-    reports = (report_fraction, report_fraction, report_nothing)
-    n_draws = 3000 if sum(sizes) < WHOLE_GROUP else 500
-    z = z_scores(sweep, rng, sizes=sizes, reports=reports, weights=weighed, n_draws=n_draws, last_is_prior=True)
-    assert np.abs(z).max() < PASSES
-
-
-def without_reports(problem: DenseProblem) -> DenseProblem:
-    ladder = problem.ladder
-    return problem._replace(
-        ladder=ladder._replace(
-            log_likelihood=np.zeros_like(ladder.log_likelihood),
-            likelihood=np.ones_like(ladder.likelihood),
-            fewest=np.zeros_like(ladder.fewest),
-            most=np.tile(np.diff(ladder.offsets), (N_RUNGS, 1)),
+def partitioned_sweep(at: Moment) -> None:
+    """The same with a partition of two groups, and one of the others with a tile per group."""
+    columns, reports = at.target.likelihood.columns, at.reports
+    nobody = Basis(Kernel("linear", 1.0, 1.0, 0.0), np.zeros((1, 1)), False)
+    recipe = Recipe(nobody, np.zeros((len(columns), 1)), reports.powers)
+    parts, n_groups = [], len(reports.law)
+    for index, (first, last) in enumerate(((0, 2), (2, n_groups))):
+        own = run_of_groups(reports, first, last)
+        tiles = tuple(
+            Tile(
+                slice(*own.offsets[[g, g + 1]].tolist()), slice(g, g + 1), contiguous(run_of_groups(own, g, g + 1))
+            )
+            for g in range(last - first)
         )
+        rows = slice(*reports.offsets[[first, last]].tolist())
+        parts.append(Partition(index, recipe, tiles, np.ascontiguousarray(columns[:, rows].T)))
+    sizes = PartitionedRows([], tuple(part.n_rows for part in parts), (2, n_groups - 2), (0, 0))
+    likelihood = PartitionedLikelihood(HeldHere(parts, SimpleNamespace(map=map)), sizes)
+    plain_sweep(replace(at, target=replace(at.target, likelihood=likelihood)))
+
+
+def contiguous(reports: Reports) -> Reports:
+    return Reports(*map(np.ascontiguousarray, reports))
+
+
+def with_cells(rng: np.random.Generator) -> World:
+    counts = np.array([5, 1, 4, 6, 3, 2, 7, 4, 2])
+    return make_world(rng, (3, 3, 3), (report_share, report_share, report_count), counts=counts)
+
+
+def with_survey_weights(rng: np.random.Generator) -> World:
+    weights = np.array([1.0, 3.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 4.0])
+    return make_world(rng, (4, 3, 2), (report_share,) * 3, weights=weights)
+
+
+def sampled_world(rng: np.random.Generator) -> World:
+    return make_world(rng, (4, 6, 3, 5, 6, 8), (report_nothing,) * 6, population=True)
+
+
+WORLDS: dict[str, Callable[[np.random.Generator], World]] = {
+    "counts": make_world,
+    "cells": with_cells,
+    "survey weights": with_survey_weights,
+}
+ALONE: dict[str, Move] = {"path": paths, "slice": slices, "jump": jumps, "sweep": plain_sweep}
+SWEEPS: dict[str, Move] = {"plain": plain_sweep, "compiled": compiled_sweep, "partitioned": partitioned_sweep}
+
+
+def largest(z: np.ndarray) -> float:
+    return float(np.abs(z).max())
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("name", ALONE)
+def test_move(name: str, world: str, rng: np.random.Generator) -> None:
+    assert largest(chains_z(ALONE[name], WORLDS[world](rng), rng)) < PASSES
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_swaps(world: str, rng: np.random.Generator) -> None:
+    z = ladder_z(swaps, WORLDS[world](rng), rng, last_is_prior=False, n_repeats=1)
+    assert largest(z) < PASSES
+
+
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("name", SWEEPS)
+def test_sweep_of_a_ladder(name: str, world: str, rng: np.random.Generator) -> None:
+    n_draws = 800 if name == "compiled" else 120
+    assert largest(ladder_z(SWEEPS[name], WORLDS[world](rng), rng, n_draws=n_draws)) < PASSES
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_move_with_samples(name: str, rng: np.random.Generator) -> None:
+    world = sampled_world(rng)
+    assert largest(populations_z(ALONE[name], world, rng)) < PASSES
+
+
+# Moves that are wrong on purpose.
+
+
+def one_scale(at: Moment) -> Moment:
+    scale_of = np.minimum(at.target.components.scale_of, 0)
+    return replace(at, target=with_components(at.target, scale_of=scale_of))
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Generator) -> None:
+    z = chains_z(lambda at: ALONE[name](one_scale(at)), make_world(rng), rng, n_repeats=6)
+    assert largest(z) > FAILS
+
+
+def test_one_scale_in_compiled_sweeps_is_caught(rng: np.random.Generator) -> None:
+    z = ladder_z(lambda at: compiled_sweep(one_scale(at)), make_world(rng), rng, n_draws=1200, n_repeats=20)
+    assert largest(z) > FAILS
+
+
+def test_a_composition_that_is_not_pooled_is_caught(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shares are drawn from the law without pooling, and the sampler takes them for pooled ones."""
+
+    def not_pooled(*state: Any) -> ShareLaw:
+        with monkeypatch.context() as patch:
+            patch.setattr(populations, "_own_weight", lambda reports, j, likeness: 1.0)
+            return populations.share_law(*state)
+
+    z = populations_z(paths, sampled_world(rng), rng, n_repeats=6, law_of=not_pooled)
+    assert largest(z) > FAILS
+
+
+def test_an_error_of_the_ratio_of_another_size_is_caught(rng: np.random.Generator) -> None:
+    def larger(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
+        return populations.share_law(reports, individual, group, 12.0 * error)
+
+    z = populations_z(paths, sampled_world(rng), rng, n_repeats=6, law_of=larger)
+    assert largest(z) > FAILS
+
+
+@pytest.mark.parametrize("name", ["plain", "compiled"])
+def test_a_cell_counted_as_one_person_is_caught(name: str, rng: np.random.Generator) -> None:
+    """One who counts as often as the cell has people: they would all have one label."""
+
+    def as_one(reports: Reports) -> Reports:
+        room = reports.room.copy()
+        room[4] = 0
+        return reports._replace(
+            units=reports.units * reports.counts, counts=np.ones_like(reports.counts), room=room
+        )
+
+    counts = np.array([5, 1, 4, 6, 3, 2, 7, 4, 2])
+    world = make_world(rng, (3, 3, 3), (report_share,) * 3, counts=counts)
+    if name == "compiled":
+        z = ladder_z(compiled_sweep, world, rng, n_draws=1200, n_repeats=10, corrupt=as_one)
+    else:
+        z = chains_z(plain_sweep, world, rng, n_repeats=4, corrupt=as_one)
+    assert largest(z) > FAILS
+
+
+def without_reports(reports: Reports) -> Reports:
+    return reports._replace(
+        log_likelihood=np.zeros_like(reports.log_likelihood),
+        likelihood=np.ones_like(reports.likelihood),
+        fewest=np.zeros_like(reports.fewest),
+        most=np.tile(reports.total, (len(reports.fewest), 1)),
     )
 
 
-def test_paths_that_ignore_the_reports_are_caught(rng: np.random.Generator) -> None:
-    def move(at: Moment) -> None:
-        dense.move_replicas(without_reports(at.problem), PRIOR, at.paths, at.replicas, at.tally, at.rng)
-        labels(at)
-
-    assert np.abs(z_scores(move, rng)).max() > FAILS
-
-
-def test_jumps_that_leave_f_behind_are_caught(rng: np.random.Generator) -> None:
-    def move(at: Moment) -> None:
-        kept = at.replicas.fitted.copy()
-        dense.jump_in_scale(at.problem, PRIOR, at.replicas, at.rng)
-        at.replicas.fitted[:] = kept
-        labels(at)
-
-    assert np.abs(z_scores(move, rng, n_repeats=4)).max() > FAILS
-
-
-def test_jumps_that_count_delta2_instead_of_its_logarithm_are_caught(rng: np.random.Generator) -> None:
-    def move(at: Moment) -> None:
-        dense.jump_in_scale(at.problem, PRIOR._replace(mu=PRIOR.mu + 2.0), at.replicas, at.rng)
-        labels(at)
-
-    assert np.abs(z_scores(move, rng)).max() > FAILS
+def test_moves_that_ignore_the_reports_are_caught(rng: np.random.Generator) -> None:
+    assert largest(chains_z(paths, make_world(rng), rng, corrupt=without_reports)) > FAILS
 
 
 def test_swaps_that_are_always_made_are_caught(rng: np.random.Generator) -> None:
-    def move(at: Moment) -> None:
-        dense.exchange_replicas(without_reports(at.problem).ladder, at.replicas, at.tally, at.stones, at.rng)
-        labels(at)
-
-    assert np.abs(z_scores(move, rng, n_repeats=1)).max() > FAILS
+    z = ladder_z(swaps, make_world(rng), rng, last_is_prior=False, n_repeats=1, corrupt=without_reports)
+    assert largest(z) > FAILS
 
 
 def test_evidence_of_the_wrong_rung_is_caught(rng: np.random.Generator) -> None:
-    def upside_down(problem: DenseProblem) -> DenseProblem:
-        rows = (np.ascontiguousarray(values[::-1]) for values in problem.ladder[4:])
-        return problem._replace(ladder=type(problem.ladder)(*problem.ladder[:4], *rows))
+    def upside_down(reports: Reports) -> Reports:
+        turned = {
+            name: np.ascontiguousarray(getattr(reports, name)[::-1])
+            for name in ("log_likelihood", "likelihood", "fewest", "most")
+        }
+        return reports._replace(**turned)
 
-    assert np.abs(z_scores(weights, rng, corrupt=upside_down)).max() > FAILS
+    assert largest(ladder_z(compiled_sweep, make_world(rng), rng, n_draws=800, corrupt=upside_down)) > FAILS
 
 
-def test_one_degree_of_freedom_too_many_is_caught(rng: np.random.Generator) -> None:
-    def move(at: Moment) -> None:
-        wrong = PRIOR._replace(mu=PRIOR.mu + 1.0)
-        dense.move_replicas(at.problem, wrong, at.paths, at.replicas, at.tally, at.rng)
-        labels(at)
+@pytest.mark.parametrize("move", [paths, slices, jumps])
+def test_delta2_instead_of_its_logarithm_is_caught(move: Move, rng: np.random.Generator) -> None:
+    """A power that is one too large: the density of delta2 taken for that of its logarithm."""
 
-    assert np.abs(z_scores(move, rng)).max() > FAILS
+    def wrong(at: Moment) -> None:
+        priors = at.target.components.priors.copy()
+        priors[:, 0] += 1.0
+        move(replace(at, target=with_components(at.target, priors=priors)))
+
+    assert largest(chains_z(wrong, make_world(rng), rng, n_draws=900)) > FAILS
 
 
 def test_weights_of_the_wrong_prior_variance_are_caught(rng: np.random.Generator) -> None:
-    def wide(problem: DenseProblem) -> DenseProblem:
-        return problem._replace(deviation=2.0 * problem.deviation)
+    """Of the constant, which has no scale that could make up for it."""
 
-    assert np.abs(z_scores(weights, rng, corrupt=wide)).max() > FAILS
+    def wide(at: Moment) -> None:
+        deviation = at.target.components.deviation.copy()
+        deviation[0] *= 3.0
+        paths(replace(at, target=with_components(at.target, deviation=deviation)))
 
-
-def test_stale_labels_of_large_groups_are_caught(rng: np.random.Generator) -> None:
-    """Swapping scores without their labels would pair block counts with another replica's fit."""
-
-    def move(at: Moment) -> None:
-        kept = at.replicas.scores.copy()
-        dense.exchange_replicas(at.problem.ladder, at.replicas, at.tally, at.stones, at.rng)
-        at.replicas.scores[:] = kept
-
-    z = z_scores(move, rng, sizes=LARGE_SIZES, reports=(report_nothing, report_nothing), n_draws=600, n_repeats=1)
-    assert np.abs(z).max() > FAILS
+    assert largest(chains_z(wide, make_world(rng), rng, n_repeats=6)) > FAILS

@@ -9,9 +9,9 @@ import pytest
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Evidence, Fraction, Population, Unknown
+from disaggregate.model import counts
 from disaggregate.sampler import (
     collapsed,
-    counts,
     expansion,
     hamiltonian,
     latent,
