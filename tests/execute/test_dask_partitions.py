@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
+from tests.partitions import use_small_partitions
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
@@ -20,7 +21,6 @@ from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import pace
 from disaggregate.tables.folders import FolderRows
-from tests.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -150,9 +150,7 @@ def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
             process.kill()
             process.wait()
     begun, real = [], DenseChains.advance
-    monkeypatch.setattr(
-        DenseChains, "advance", lambda self: begun.append(self.n_done) or real(self)
-    )
+    monkeypatch.setattr(DenseChains, "advance", lambda self: begun.append(self.n_done) or real(self))
     assert_same(fit({"checkpoint": tmp_path / "run.dgc", "resume": True}, n_jobs=1), expected)
     assert begun[0] > 0, "the fit began again from nothing"
 
