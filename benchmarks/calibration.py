@@ -30,15 +30,15 @@ from benchmarks.resumable import read_rows, run_left
 from disaggregate import GroupStatsClassifier, evidence
 from disaggregate.basis import Basis, candidate_kernels, principal_directions, resolve_kernel, unit_columns
 from disaggregate.basis.candidates import Candidate
+from disaggregate.fitting.plan import CONSTANT_DEVIATION
 from disaggregate.groups.context import context_of
 from disaggregate.groups.grouped import group_rows
-from disaggregate.settings import scale_prior
+from disaggregate.settings import scale_prior, scale_priors
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 LEVELS = (0.5, 0.9)
 CONFIDENCE = 1000.0
 GAMMA = 0.5
-CONSTANT = 1.5  # standard deviation of the constant where places or their make-up have effects of their own
 LARGEST_CELL = 6
 N_BINS = 10
 SHORT = {"n_chains": 2, "n_draws": 500, "n_burn": 200}
@@ -128,6 +128,11 @@ class Case:
         """Components of f beside that of the individuals."""
         names = {"context": "context", "group_effects": "place"}
         return tuple(name for setting, name in names.items() if self.settings.get(setting))
+
+    @property
+    def is_of_places(self) -> bool:
+        """Whether rows are samples or cells of places; other priors hold there."""
+        return self.has_cells or self.population > 0
 
 
 SPARSE = {"weights": "sparse", "centers": SPARSE_CENTERS}
@@ -228,48 +233,71 @@ def reports_of(
 def scores_of(
     rng: np.random.Generator, case: Case, X: np.ndarray, groups: np.ndarray, is_seen: np.ndarray
 ) -> np.ndarray:
-    """Draw f of everybody."""
+    """Draw f of everybody: what individuals differ by, and the offsets of their groups."""
     if case.is_sparse:
         return sparse_scores(rng, X)
-    if not case.components:
-        return dense_scores(rng, X, case.kernel)
-    scales = {name: drawn_scale(rng, name, case.settings) for name in ("individual", *case.components)}
-    f = np.full(len(X), CONSTANT * rng.standard_normal())
-    chosen = drawn_kernel(rng, case.kernel, X[is_seen])
-    f += math.sqrt(scales["individual"]) * process(rng, X, chosen, X[is_seen], intercept=False)
-    if "context" in scales:
-        means = relative_means(X[is_seen], groups[is_seen])
-        f += math.sqrt(scales["context"]) * (means @ rng.standard_normal(X.shape[1]))[groups]
-    if "place" in scales:
-        f += math.sqrt(scales["place"]) * rng.standard_normal(case.n_groups)[groups]
+    f = dense_scores(rng, X, case.kernel, X[is_seen], of_places=case.is_of_places)
+    if "context" in case.components:
+        context = context_of_groups(X[is_seen], groups[is_seen])
+        offsets = context @ rng.standard_normal(X.shape[1])
+        f += math.sqrt(drawn_scale(rng, "context", of_places=case.is_of_places)) * offsets[groups]
+    if "place" in case.components:
+        offsets = rng.standard_normal(case.n_groups)
+        f += math.sqrt(drawn_scale(rng, "place", of_places=case.is_of_places)) * offsets[groups]
     return f
 
 
-def drawn_scale(rng: np.random.Generator, name: str, settings: dict[str, Any]) -> float:
+def drawn_scale(rng: np.random.Generator, name: str, *, of_places: bool) -> float:
     """Draw delta2 of a component of f from its prior."""
-    from disaggregate.settings import scale_priors
-
-    return scale_priors(GroupStatsClassifier(**settings).get_params(deep=False))[name].draw(rng)
+    return scale_priors(GroupStatsClassifier().get_params(deep=False), of_places)[name].draw(rng)
 
 
-def relative_means(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Average features of each group as the model knows them, shape (n_groups, n_features)."""
+def context_of_groups(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Average features of each group as the model takes them, shape (n_groups, n_features)."""
     known = group_rows(groups.tolist(), dict.fromkeys(groups.tolist(), evidence.Unknown()))
-    return context_of(X, known).relative_means
+    context = context_of(X, known)
+    return context.relative_means / context.norm
 
 
-def dense_scores(rng: np.random.Generator, X: np.ndarray, kernel: str) -> np.ndarray:
-    """Draw f from the Gaussian process with an intercept; and its kernel for "auto"."""
-    chosen = drawn_kernel(rng, kernel, X)
-    mu, nu = scale_prior("dense", None, None)
-    delta2 = 0.5 * nu / rng.standard_gamma(0.5 * mu)
-    return math.sqrt(delta2) * process(rng, X, chosen, X, intercept=True)
+def dense_scores(
+    rng: np.random.Generator,
+    X: np.ndarray,
+    kernel: str,
+    centers: np.ndarray | None = None,
+    *,
+    of_places: bool = False,
+) -> np.ndarray:
+    """Draw the individual part of f from its Gaussian process; and its kernel for "auto".
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Draws kernel, scale and weights.
+    X : ndarray of shape (n_rows, n_features)
+        Where the process is asked for.
+    kernel : str
+        Its kernel.
+    centers : ndarray of shape (n_centers, n_features), optional
+        The rows of the fit, on which kernels sit; ``X`` by default.
+    of_places : bool, default=False
+        Whether rows are samples or cells of places; the constant then stands outside the process and its scale.
+    """
+    centers = X if centers is None else centers
+    chosen = drawn_kernel(rng, kernel, centers)
+    delta2 = drawn_scale(rng, "individual", of_places=of_places)
+    return process(rng, X, chosen, centers, delta2, separate_constant=of_places)
 
 
 def process(
-    rng: np.random.Generator, X: np.ndarray, chosen: Candidate, centers: np.ndarray, *, intercept: bool
+    rng: np.random.Generator,
+    X: np.ndarray,
+    chosen: Candidate,
+    centers: np.ndarray,
+    delta2: float,
+    *,
+    separate_constant: bool,
 ) -> np.ndarray:
-    """Draw the Gaussian process that some centres span, in units of its scale.
+    """Draw the Gaussian process that some centres span, with its intercept.
 
     Parameters
     ----------
@@ -281,12 +309,16 @@ def process(
         Its kernel.
     centers : ndarray of shape (n_centers, n_features)
         The rows of the fit.
-    intercept : bool
-        Whether a constant is part of the process.
+    delta2 : float
+        Its scale.
+    separate_constant : bool
+        Whether the intercept has a known variance instead.
     """
-    basis = Basis(chosen.kernel, centers, intercept, emphasis=chosen.emphasis)
-    directions = principal_directions(basis, basis.columns(centers))
-    weights = np.sqrt(directions.spread) * rng.standard_normal(len(directions.spread))
+    basis = Basis(chosen.kernel, centers, True, emphasis=chosen.emphasis)
+    directions = principal_directions(basis, basis.columns(centers), separate_constant)
+    fixed = np.full(directions.n_fixed, CONSTANT_DEVIATION)
+    deviation = np.concatenate([fixed, np.sqrt(delta2 * directions.spread)])
+    weights = deviation * rng.standard_normal(len(deviation))
     return weights @ directions.to_kernels @ basis.columns(X)
 
 

@@ -1,4 +1,4 @@
-"""How a sweep over blocks grows in time and memory: with individuals, group size, kernels, replicas and workers.
+"""How the time and memory of a sweep over partitions grow: with rows, group size, kernels, replicas and workers.
 
     python -m benchmarks.scale             # all of it; writes results/scale.csv, scale.md and scale.png
     python -m benchmarks.scale million     # a million individuals in 2,000 groups; writes results/million.md
@@ -22,30 +22,28 @@ from typing import Any
 
 import numba
 import numpy as np
-from disaggregate.fitting.blocks import prepare_blocks, problem_of
-from disaggregate.sampler.blocks import cut
-from disaggregate.sampler.blocks.answers import Question
-from disaggregate.sampler.blocks.climb import climb
-from disaggregate.sampler.blocks.data import cut_into_blocks
-from disaggregate.sampler.blocks.directions import block_directions
-from disaggregate.sampler.blocks.model import Crowd, all_rungs, metric_of, question_at
-from disaggregate.sampler.blocks.start import measured_curvature
-from disaggregate.sampler.blocks.sweep import block_sweep, redraw_labels
-from disaggregate.sampler.dense.model import empty_tally
 
 from benchmarks.children import peak_memory
 from benchmarks.people import people, shares_of, truth
 from disaggregate.basis import Basis, choose_centers, resolve_kernel
-from disaggregate.execute import hold
+from disaggregate.basis.directions import independent_features, leading_directions
+from disaggregate.execute import Threads, hold
+from disaggregate.execute.one_blas_thread import one_blas_thread
+from disaggregate.fitting.kernels import _products_of
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
+from disaggregate.model.components import Components, make_components
 from disaggregate.sampler.compiled.normal import draw_positive_normal
-from disaggregate.sampler.evidence import WHOLE_GROUP
-from disaggregate.sampler.model import Prior
+from disaggregate.sampler.dense.metric import metric_of
+from disaggregate.sampler.dense.mode import find_mode
+from disaggregate.sampler.dense.partition import PARTITION_ROWS, Partition, Recipe, make_partition
+from disaggregate.sampler.dense.partitioned import PartitionedData, Query, partition_rows
+from disaggregate.sampler.dense.start import prior_center
+from disaggregate.sampler.dense.state import empty_tally, new_record, new_state
 from disaggregate.sampler.rungs import first_powers
+from disaggregate.settings import scale_priors
 
 RESULTS = Path(__file__).parent / "results"
-PRIOR = Prior(1.0, 1.0, 3.0, 15.0)
 USUAL = {"rows": 100_000, "size": 50, "centers": 200, "replicas": 1, "threads": 2, "processes": 0}
 SERIES = {
     "rows": [1_000, 10_000, 30_000, 100_000, 300_000, 1_000_000],
@@ -55,8 +53,8 @@ SERIES = {
     "threads": [1, 2],
     "processes": [1, 2, 4],
 }
-# Several blocks also where a group is as large as can be: a block is worked on by one thread.
-ROWS_OF_SERIES = {"size": {"rows": 400_000}, "processes": {"rows": 4 * cut.BLOCK_ROWS}}
+# Several partitions also where a group is as large as can be: a partition is worked on by one thread.
+ROWS_OF_SERIES = {"size": {"rows": 400_000}, "processes": {"rows": 4 * PARTITION_ROWS}}
 UNITS = {
     "rows": "individuals",
     "size": "members of a group",
@@ -67,9 +65,9 @@ UNITS = {
 }
 
 # Exponents are fitted from there on.
-EXPONENTS = {"rows": 10_000, "size": WHOLE_GROUP + 1, "centers": 100, "replicas": 1}
+EXPONENTS = {"rows": 10_000, "size": 100, "centers": 100, "replicas": 1}
 
-# Two to four steps a sweep.
+# Two to four steps per sweep.
 STEP = 0.7
 
 
@@ -80,19 +78,19 @@ def _truncated(fitted, labels, scores, rng):
         scores[i] = sign * draw_positive_normal(sign * fitted[i], rng)
 
 
-def unavoidable_of(block: Any, own: None, weights: np.ndarray) -> float:
-    """Do what no sweep can avoid on one block."""
-    fitted = block.kept @ weights
+def unavoidable_of(partition: Partition, own: None, weights: np.ndarray) -> float:
+    """Do what no sweep can avoid on one partition."""
+    fitted = partition.kept @ weights
     scores = np.empty_like(fitted)
-    _truncated(fitted, fitted > 0.0, scores, np.random.default_rng(block.place))
-    return float((scores @ block.kept).sum())
+    _truncated(fitted, fitted > 0.0, scores, np.random.default_rng(partition.index))
+    return float((scores @ partition.kept).sum())
 
 
-def unavoidable(problem: Any, n_columns: int, times: int = 3) -> float:
-    """Seconds of the same on all blocks, with the same threads; the best of some."""
+def unavoidable(partitions: Any, n_columns: int, times: int = 3) -> float:
+    """Seconds of the same on all partitions, with the same threads; the best of some."""
     weights = np.full(n_columns, 0.01)
-    problem.sums._blocks.ask(unavoidable_of, None, weights)
-    return min(_seconds(lambda: problem.sums._blocks.ask(unavoidable_of, None, weights)) for _ in range(times))
+    partitions.ask(unavoidable_of, None, weights)
+    return min(_seconds(lambda: partitions.ask(unavoidable_of, None, weights)) for _ in range(times))
 
 
 def _seconds(work: Any) -> float:
@@ -121,81 +119,78 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
     data = group_rows(groups.tolist(), {group: Fraction(share) for group, share in shares.items()})
     kernel = resolve_kernel("rbf", "scale", 3.0, 1.0, X)
     basis = Basis(kernel, choose_centers(X, centers, np.random.default_rng(0)), True)
-    blocks = cut_into_blocks(X, data)
-    with cluster_of(processes) as client:
-        held = hold(blocks.rows, client, threads)
-        directions = block_directions(held, basis)
-        n_columns = len(directions.spread)
-        powers = first_powers(replicas)
-        problem = problem_of(held, basis, directions, blocks, PRIOR, powers, "float64", 0)
-        rungs = all_rungs(1, replicas)
-        position = climb(problem, np.zeros((replicas, n_columns + 1)), rungs).position[None]
-        bits = problem.sums.likely_labels(question_at(problem, position[0], rungs))
-        crowd = Crowd(position, bits, None, 0)
-        redraw_labels(problem, crowd, 9, problem.in_one_piece)
-        curvature = measured_curvature(problem, position)
-        metric = metric_of(np.full(replicas, STEP), curvature)
-        rng = np.random.default_rng(0)
-        tallies, stones = [empty_tally(replicas, n_columns + 1)], np.zeros((1, replicas - 1, 2))
+    partitions = partition_rows(X, data)
+    with cluster_of(processes) as client, one_blas_thread(), Threads(threads) as pool:
+        rows_held = hold(partitions.rows, client, pool)
+        half = independent_features(basis)
+        gram = np.sum(rows_held.ask(_products_of, None, basis, half), axis=0)
+        spread, _, to_kernels = leading_directions(half, gram)
+        recipe = Recipe(basis, to_kernels, first_powers(replicas), "float64")
+        backend = PartitionedData(components_of(spread, len(data.names)), rows_held, partitions, recipe)
+        mode = find_mode(backend.target, prior_center(backend.target.components))
+        position = np.repeat(mode.position[None], replicas, axis=0)
+        curvature = backend.target.curvature(position, np.arange(replicas))
+        metric, state = metric_of(np.full(replicas, STEP), curvature), new_state(position[None])
+        tally, rngs = empty_tally(1, replicas), [np.random.default_rng(0)]
 
         def sweep() -> None:
-            block_sweep(problem, metric, crowd, tallies, stones, rng, [rng], is_kept=True)
+            backend.advance(metric, state, rngs, 1, 0, 1, tally, new_record(backend, 1, replicas, 1))
 
         sweep()
         n_sweeps = int(np.clip(3.0 / _seconds(sweep), 3, 200))
         seconds = _seconds(lambda: [sweep() for _ in range(n_sweeps)]) / n_sweeps
-        found = {"seconds": seconds, "memory": peak_memory(), "columns": n_columns}
+        found = {"seconds": seconds, "memory": peak_memory(), "columns": len(spread)}
         if not processes:
-            found["unavoidable"] = unavoidable(problem, n_columns)
+            found["unavoidable"] = unavoidable(rows_held.then(make_partition, recipe), len(spread))
         else:
-            found["round_trip"] = _round_trip(held, problem, n_columns)
+            found["round_trip"] = _round_trip(rows_held, len(spread))
         return found
 
 
-def _nothing(part: Any, own: None, question: Any) -> Any:
-    return np.zeros(1), np.zeros_like(question.weights)
+def components_of(spread: np.ndarray, n_groups: int) -> Components:
+    """Say what weights mean: those of one kernel with its intercept, and nothing of groups."""
+    prior = scale_priors({"mu": None, "nu": None}, of_places=False)["individual"]
+    return make_components(len(spread), np.sqrt(spread), 0, 1.0, prior, None, prior, 0, prior, n_groups, False)
 
 
-def _round_trip(held: Any, problem: Any, n_columns: int) -> float:
-    """Seconds that a question to four blocks takes when there is nothing to work out."""
+def _nothing(part: Any, own: None, query: Query) -> Any:
+    return np.zeros(1), np.zeros_like(query.weights)
+
+
+def _round_trip(held: Any, n_columns: int) -> float:
+    """Seconds that a query to four partitions takes when there is nothing to work out."""
     four = type(held)(held._client, (held._futures * 4)[:4])
-    question = Question(np.zeros((4, n_columns)), np.zeros(4, dtype=np.int64))
-    four.ask(_nothing, None, question)
-    return min(_seconds(lambda: four.ask(_nothing, None, question)) for _ in range(20))
+    query = Query(np.zeros((4, n_columns)), np.zeros(4), np.zeros(4, dtype=np.int64))
+    four.ask(_nothing, None, query)
+    return min(_seconds(lambda: four.ask(_nothing, None, query)) for _ in range(20))
 
 
 def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
-    """Fit a million individuals with the classifier itself; the first sweeps find their steps."""
-    from disaggregate.sampler.blocks import chains
-
+    """Fit a million individuals with the classifier itself; a pilot run finds its steps before."""
     from disaggregate import GroupStatsClassifier
+    from disaggregate.sampler.dense.chains import DenseChains
+    from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, pilot_sweeps
+    from disaggregate.sampler.prepare import prepare
 
     X, groups, y = people(n_rows, size, 20)
     shares = shares_of(groups, y)
+    prepare("dense")  # or compilation would be timed
     sweeps, floors, began = [], [], time.perf_counter()
-    prepare_blocks()  # or its few people would be timed
-    real = chains.BlockChains.advance
+    real = DenseChains.advance
 
     def advance(self: Any) -> None:
         before, start = self.n_done, time.perf_counter()
-        started = self._crowd is not None
+        started = self._state is not None
         real(self)
-        if started and self.n_done > sum(chains._TUNING):
+        if started:
             sweeps.append((self.n_done - before, time.perf_counter() - start))
         if len(sweeps) % 50 == 1 or not floors:
-            floors.append(unavoidable(self._problem, len(self._problem.deviation)))
-            print(
-                self.n_done,
-                "sweeps,",
-                sweeps[-1:],
-                "unavoidable",
-                floors[-1],
-                "peak GB",
-                peak_memory(),
-                flush=True,
-            )
+            target = self._backend.target
+            floors.append(unavoidable(target.likelihood._partitions, target.components.n_columns))
+            seen = f"{self.n_done} sweeps, {sweeps[-1:]}, unavoidable {floors[-1]}, peak GB {peak_memory()}"
+            print(seen, flush=True)
 
-    chains.BlockChains.advance = advance
+    DenseChains.advance = advance
     n_draws = n_sweeps // 2
     model = GroupStatsClassifier(
         kernel="rbf",
@@ -224,9 +219,9 @@ def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
             "",
             "| what | found |",
             "| --- | --- |",
-            f"| sweeps | {n_sweeps} after {sum(chains._TUNING)} that find the steps |",
+            f"| sweeps | {n_sweeps} after {pilot_sweeps(ENOUGH_TO_TUNE)} of a pilot run |",
             f"| seconds in all, reading and predicting not counted | {total:.0f} |",
-            f"| seconds a sweep | {a_sweep:.2f} |",
+            f"| seconds per sweep | {a_sweep:.2f} |",
             f"| what no sweep can avoid, in the same process, median of {len(floors)} | {floor:.2f} |",
             f"| ratio | {a_sweep / floor:.2f} |",
             f"| peak memory, GB | {peak_memory():.2f} |",
@@ -268,11 +263,14 @@ def report() -> None:
     lines = ["# How a sweep grows", "", "`python -m benchmarks.scale`", ""]
     lines += [f"One chain, {USUAL['rows']:,} individuals in groups of {USUAL['size']}, 20 features,"]
     lines += [
-        f"{USUAL['centers']} kernels, {USUAL['threads']} threads, two to four steps a sweep, where nothing else"
+        f"{USUAL['centers']} kernels, {USUAL['threads']} threads, two to four steps per sweep, where nothing else"
     ]
     others = ", ".join(f"{own['rows']:,} for {UNITS[series]}" for series, own in ROWS_OF_SERIES.items())
     lines += [f"is said ({others}). *Ratio*: to what no sweep can avoid, in the same process.", ""]
-    lines += ["| what | | s a sweep | ratio | peak GB | round trip, ms |", "| --- | --- | --- | --- | --- | --- |"]
+    lines += [
+        "| what | | s per sweep | ratio | peak GB | round trip, ms |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for _, row in table.iterrows():
         ratio = "" if np.isnan(row.unavoidable) else f"{row.seconds / row.unavoidable:.1f}"
         trip = "" if np.isnan(row.round_trip) else f"{1e3 * row.round_trip:.1f}"

@@ -3,7 +3,7 @@
 The model of `make_hidden_cluster`: Gaussian kernel of width 1, chi = 1,000, dense weights with the default prior
 of delta2, no intercept. NUTS sees the collapsed likelihood in JAX, in double precision, in the same whitened
 coordinates, with all-negative groups summed directly. Both run four chains, two at once, and keep 1,000 draws of
-each after a warm-up that is enough for them: 500 for NUTS, for ours a pilot of 360 and 200 more. Compilation and
+each after a warm-up that is enough for them: 500 for NUTS, for ours a pilot run and 200 more. Compilation and
 summaries are excluded on both sides, warm-up included. Needs ``pip install numpyro``; run
 ``python -m benchmarks.rivals.numpyro_dense``; it takes some minutes and writes ``benchmarks/results/nuts.md``.
 """
@@ -19,19 +19,22 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
-from disaggregate.sampler.dense.run import PilotTask, dense_chains, run_pilots
 from jax.scipy.special import log_ndtr, ndtr
 
 from disaggregate.basis import Basis, Directions, principal_directions, resolve_kernel
 from disaggregate.datasets import make_hidden_cluster
 from disaggregate.execute import one_blas_thread, run_in_turns
+from disaggregate.model.components import make_components
+from disaggregate.model.reports import Reports, make_reports
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.evidence import EvidenceArrays, group_evidence, make_evidence
-from disaggregate.sampler.model import Prior
+from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
+from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.prepare import prepare
+from disaggregate.sampler.rungs import first_powers
 from disaggregate.sampler.streams import Streams
-from disaggregate.settings import scale_prior
+from disaggregate.settings import scale_prior, scale_priors
 from disaggregate.tables.targets import read_group_target
 
 RESULTS = Path(__file__).parents[1] / "results" / "nuts.md"
@@ -40,20 +43,21 @@ N_WARM, N_WARM_OURS = 500, 200
 GAMMA = 0.5
 
 
-def dense_model(data: Any) -> tuple[Directions, EvidenceArrays]:
-    """Columns and evidence that both samplers see."""
+def dense_model(data: Any) -> tuple[Directions, Reports]:
+    """Columns and reports that both samplers see."""
     grouped = read_group_target(data.X, data.shares, data.groups, len(data.X), 1000.0)
     basis = Basis(resolve_kernel("rbf", GAMMA, 3, 1.0, data.X), data.X, False)
-    return principal_directions(basis, basis.columns(data.X[grouped.order])), make_evidence(grouped)
+    return principal_directions(basis, basis.columns(data.X[grouped.order])), make_reports(grouped)
 
 
-def potential(directions: Directions, evidence: EvidenceArrays) -> Callable[[dict[str, jax.Array]], jax.Array]:
+def potential(directions: Directions, reports: Reports) -> Callable[[dict[str, jax.Array]], jax.Array]:
     """Minus the log posterior in JAX."""
-    mixed = np.flatnonzero(evidence.most > 0)
-    size = int(np.diff(evidence.offsets)[0])
-    rows = evidence.offsets[mixed][:, None] + np.arange(size)
-    negative = np.setdiff1d(np.arange(evidence.offsets[-1]), rows.ravel())
-    log_evidence = jnp.asarray([group_evidence(evidence, int(group)) for group in mixed])
+    mixed = np.flatnonzero(reports.most[0] > 0)
+    size = int(np.diff(reports.offsets)[0])
+    rows = reports.offsets[mixed][:, None] + np.arange(size)
+    negative = np.setdiff1d(np.arange(reports.offsets[-1]), rows.ravel())
+    counts = reports.starts[mixed][:, None] + np.arange(size + 1)
+    log_evidence = jnp.asarray(reports.log_likelihood[0][counts])
     columns, deviation = jnp.asarray(directions.columns), jnp.asarray(np.sqrt(directions.spread))
     mu, nu = scale_prior("dense", None, None)
 
@@ -72,10 +76,10 @@ def potential(directions: Directions, evidence: EvidenceArrays) -> Callable[[dic
     return minus_log_posterior
 
 
-def run_nuts(directions: Directions, evidence: EvidenceArrays) -> dict[str, float]:
+def run_nuts(directions: Directions, reports: Reports) -> dict[str, float]:
     """Run NUTS, two chains at once."""
     sampler = numpyro.infer.MCMC(
-        numpyro.infer.NUTS(potential_fn=potential(directions, evidence)),
+        numpyro.infer.NUTS(potential_fn=potential(directions, reports)),
         num_warmup=N_WARM,
         num_samples=N_DRAWS,
         num_chains=2,
@@ -99,27 +103,33 @@ def run_nuts(directions: Directions, evidence: EvidenceArrays) -> dict[str, floa
     return summary(f, log_scale, seconds)
 
 
-def run_ours(directions: Directions, evidence: EvidenceArrays, n_replicas: int | None) -> dict[str, float]:
+def run_ours(directions: Directions, reports: Reports, n_replicas: int | None) -> dict[str, float]:
     """Run our chains on the same columns."""
-    prior = Prior(1.0, 1.0, *scale_prior("dense", None, None))
+    prior = scale_priors({"mu": None, "nu": None}, of_places=False)["individual"]
+    deviation, n_groups = np.sqrt(directions.spread), len(reports.law)
+    components = make_components(
+        len(deviation), deviation, 0, 1.0, prior, None, prior, 0, prior, n_groups, has_samples=False
+    )
     prepare("dense")
     streams = Streams(0)
     started = time.perf_counter()
-    pilot = PilotTask(
-        directions.columns, np.sqrt(directions.spread), evidence, prior, n_replicas, streams.for_pilots(1)[0]
-    )
-    schedule = Schedule(N_WARM_OURS, N_DRAWS, 1, "dense")
+    backend = WholeData(components, directions.columns, reports, first_powers(n_replicas))
     with one_blas_thread():
-        chains = dense_chains(run_pilots([pilot])[0], prior, schedule, streams.for_chains(N_CHAINS))
+        tuning = tune(backend, n_replicas, ENOUGH_TO_TUNE, streams.for_pilots(1)[0])
+        backend, schedule = backend.with_powers(tuning.powers), Schedule(N_WARM_OURS, N_DRAWS, 1, "dense")
+        chains = [
+            DenseChains(backend, tuning, schedule, [number], [rng])
+            for number, rng in enumerate(streams.for_chains(N_CHAINS))
+        ]
         run_in_turns(chains)
     seconds = time.perf_counter() - started
-    draws = [chain.draws() for chain in chains]
+    draws = [one for chain in chains for one in chain.draws()]
     f = np.stack([chain.weights for chain in draws]) @ directions.columns
-    return summary(f, np.log([chain.scale for chain in draws]), seconds)
+    return summary(f, np.log([chain.scales[:, 0] for chain in draws]), seconds)
 
 
 def summary(f: np.ndarray, log_scale: np.ndarray, seconds: float) -> dict[str, float]:
-    """Effective draws a second of wall time."""
+    """Effective draws per second of wall time."""
     ess = bulk_ess(f)  # of the probability too: ranks do not feel Phi
     return {
         "seconds": seconds,
@@ -134,17 +144,17 @@ def main() -> None:
     """Run all three and write the table."""
     numpyro.enable_x64()
     numpyro.set_host_device_count(2)
-    directions, evidence = dense_model(make_hidden_cluster(random_state=0))
+    directions, reports = dense_model(make_hidden_cluster(random_state=0))
     results = {
-        "ours, one replica": run_ours(directions, evidence, 1),
-        "ours, default ladder": run_ours(directions, evidence, None),
-        "NumPyro NUTS": run_nuts(directions, evidence),
+        "ours, one replica": run_ours(directions, reports, 1),
+        "ours, default ladder": run_ours(directions, reports, None),
+        "NumPyro NUTS": run_nuts(directions, reports),
     }
     nuts = results["NumPyro NUTS"]
     lines = [
         "# Dense weights against NUTS",
         "",
-        "Made by `python -m benchmarks.rivals.numpyro_dense`: effective draws a second of wall time, warm-up",
+        "Made by `python -m benchmarks.rivals.numpyro_dense`: effective draws per second of wall time, warm-up",
         "included, compilation excluded; four chains of 1,000 draws on two cores, `make_hidden_cluster()`.",
         "",
         "| sampler | seconds | probability, worst | probability, median | delta2 | worst R-hat |",

@@ -34,7 +34,6 @@ from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
-from disaggregate.saving.checkpoint import CheckpointFiles
 from disaggregate.settings import check_settings, scale_prior, scale_priors
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
@@ -333,6 +332,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         draws_to: str | Path | None,
     ) -> GroupStatsClassifier:
         """Start or resume the chains, run them, and store and judge what they drew."""
+        from disaggregate.saving.checkpoint import CheckpointFiles
+
         session = FitSession(
             CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
         )
@@ -390,9 +391,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         X : dataframe or array-like of shape (n_rows, n_features)
             Rows to predict; worked on in pieces, so that memory does not grow with them.
         groups : array-like of shape (n_rows,), optional
-            Group id of each row. It matters only to a fit with ``context``, which without it takes everybody for
-            a member of a group that is like all training individuals together. A group that was not in the fit is
-            known by the average of the rows given.
+            Group id of each row, for a fit with ``context`` or ``group_effects``. Without it everybody is taken
+            for a member of a new group that is like all training individuals together. A group that was not in
+            the fit is known by the average of the rows given, and its own intercept is integrated over.
         precision : float, optional
             Use only as many of the draws as keep the Monte Carlo standard error of the probabilities below this,
             as measured on some of the rows: much faster for millions of them. All draws by default.
@@ -460,7 +461,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weights : str, optional
             Column of survey weights.
         groups : str, optional
-            Column of group ids, for a fit with ``context``.
+            Column of group ids, for a fit with ``context`` or ``group_effects``.
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
@@ -487,7 +488,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
         return withhold(subgroup_rates(probability, people, by, weight, level=level), min_group_size)
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
 
         The second is a proper score that chooses hyper-parameters without anybody's label.
@@ -498,13 +499,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of labelled rows in the accuracy, or of members in their group's share.
+        counts : array-like of shape (n_rows,), optional
+            How many people each row stands for, in groups.
         """
         check_is_fitted(self)
         features = read_features(self, X, fitting=False)
+        people = read_row_counts(counts, len(features))
         if not speaks_of_groups(y, groups):
+            _require_no_counts(people)
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
-        _, data = self._read_target(X, y, groups, len(features), weights, None)
+        _, data = self._read_target(X, y, groups, len(features), weights, people)
         rows = self._individuals(features, data.ids)
         return float(np.mean(group_log_scores(self.posterior_, rows, data)))
 
@@ -587,7 +592,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     def _has_places(self, data: GroupedData) -> bool:
         if self.group_effects != "auto":
             return bool(self.group_effects)
-        return self.weights == "dense" and _are_places(data)
+        return self.weights == "dense" and data.tells_of_places
 
     def _read_target(
         self,
@@ -601,8 +606,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if speaks_of_groups(y, groups):
             return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights, counts)
         require_no_weights(weights)
-        if counts is not None:
-            raise ValueError("counts need groups: a label belongs to one person.")
+        _require_no_counts(counts)
         return read_labels(y, n_rows)
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
@@ -630,7 +634,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         bases, odds = self._candidates(features, streams)
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
-        of_places = self.weights == "dense" and _are_places(data)
+        of_places = self.weights == "dense" and data.tells_of_places
         return FitPlan(
             X=features if partitions is not None else features[data.order],
             data=data,
@@ -654,9 +658,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         )
 
 
-def _are_places(data: GroupedData) -> bool:
-    """Tell whether rows are samples or cells of places."""
-    return data.counts is not None or any(population is not None for population in data.populations)
+def _require_no_counts(counts: np.ndarray | None) -> None:
+    if counts is not None:
+        raise ValueError("counts need groups: a label belongs to one person.")
 
 
 def _training_rows(features: Any, data: GroupedData, context: Context | None) -> Individuals:

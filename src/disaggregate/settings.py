@@ -60,6 +60,9 @@ def published_settings() -> dict[str, Any]:
 # features do where groups are samples or cells; on the probit scale.
 _CONTEXT, _PLACE, _INDIVIDUAL = 0.5, 0.5, 0.5
 
+# Standard deviations below this change no probability by more than some 0.01.
+_FLOOR = 0.03
+
 
 def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, ScalePrior]:
     """Return the priors of the scales of the score components "individual", "context" and "place".
@@ -75,8 +78,29 @@ def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, Scal
     is_given = settings["mu"] is not None or settings["nu"] is not None
     individual = inverse_gamma(*scale_prior("dense", settings["mu"], settings["nu"]))
     if of_places and not is_given:
-        individual = half_normal(_INDIVIDUAL)
-    return {"individual": individual, "context": half_normal(_CONTEXT), "place": half_normal(_PLACE)}
+        individual = half_normal(_INDIVIDUAL, _FLOOR)
+    return {
+        "individual": individual,
+        "context": half_normal(_CONTEXT, _FLOOR),
+        "place": half_normal(_PLACE, _FLOOR),
+    }
+
+
+def scale_prior_around(settings: Mapping[str, Any], of_places: bool) -> tuple[float, float]:
+    """Return mu and nu of an inverse-gamma prior with the median of the prior that a fit has.
+
+    Parameters
+    ----------
+    settings : mapping
+        Constructor arguments of the classifier.
+    of_places : bool
+        As for :func:`scale_priors`.
+    """
+    mu, nu = scale_prior(settings["weights"], settings["mu"], settings["nu"])
+    if settings["weights"] == "sparse":
+        return mu, nu
+    found, wanted = inverse_gamma(mu, nu).median, scale_priors(settings, of_places)["individual"].median
+    return mu, nu * wanted / found
 
 
 def scale_prior(weights: str, mu: float | None, nu: float | None) -> tuple[float, float]:

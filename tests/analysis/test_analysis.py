@@ -192,14 +192,16 @@ def test_people_of_weight_zero_are_left_out_of_the_fit(tables):
     assert len(analysis.predict(given)) == len(people)
 
 
-def test_context_is_weighed_up_unless_told_otherwise(analysis, tables):
+def test_tables_have_a_context_unless_told_otherwise(analysis, tables):
     people, results, _ = tables
     roles = {"group": "district", "share": "share"}
     silent = {name: value for name, value in SETTINGS.items() if name != "context"}
     by_default = dg.fit_tables(people, results, settings=silent, **roles).classifier
     assert by_default.context == "auto"
-    assert {score.context for score in by_default.diagnostics_.kernels} == {False, True}
+    assert set(by_default.context_.names) == set(results["district"])
+    assert list(by_default.posterior_.scales) == ["individual", "context"]
     assert analysis.classifier.context_ is None
+    assert list(analysis.classifier.posterior_.scales) == ["individual"]
     sparse = dg.fit_tables(people, results, settings=silent | {"weights": "sparse"}, **roles)
     assert sparse.classifier.context is False
 

@@ -39,8 +39,9 @@ def test_groups_are_as_large_as_their_counts(analysis, tables):
 
 
 def test_cells_are_told_apart_as_their_people_are(tables):
+    """Under the same prior of the scale, as places have another one than rows of people."""
     cells, votes = tables
-    settings = LONGER | {"group_effects": False}
+    settings = LONGER | {"group_effects": False, "mu": 3.0, "nu": 15.0}
     of_cells = dg.fit_tables(cells, votes, count="n", settings=settings, **ROLES)
     of_people = dg.fit_tables(one_row_per_person(cells), votes, settings=settings, **ROLES)
     found, expected = of_cells.predict(cells), of_people.predict(cells)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from disaggregate.sampler.blocks import cut
 from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import fit_tables
 from disaggregate.analysis.folders import predict_folder
 from disaggregate.cli.main import main
+from disaggregate.sampler.dense import partition, partitioned
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.folders import PeopleFolder, narrowed
 
@@ -33,8 +33,9 @@ def tables():
 
 
 @pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(cut, "BLOCK_ROWS", 35)
+def small_partitions(monkeypatch):
+    for module in (partition, partitioned):
+        monkeypatch.setattr(module, "PARTITION_ROWS", 35)
 
 
 def write(people, folder, n_files):
@@ -48,7 +49,7 @@ def write(people, folder, n_files):
 def test_a_folder_has_the_draws_of_one_table(n_files, tables, tmp_path):
     people, results = tables
     folder = write(people, tmp_path / "people", n_files)
-    how = {"group": "district", "share": "share", "settings": SETTINGS}
+    how = {"group": "district", "share": "share", "settings": SETTINGS | {"context": False}}
     found, expected = (fit_tables(source, results, **how) for source in (folder, people))
     assert_array_equal(found.classifier.posterior_.delta2, expected.classifier.posterior_.delta2)
     assert_array_equal(found.classifier.label_proba_, expected.classifier.label_proba_)
@@ -139,9 +140,10 @@ def test_a_folder_with_context_has_the_draws_of_one_table(tables, tmp_path):
     folder = write(people, tmp_path / "people", 3)
     how = {"group": "district", "share": "share", "settings": SETTINGS | {"kernel": "linear"}}
     found, expected = (fit_tables(source, results, **how).classifier for source in (folder, people))
-    assert [score.context for score in found.diagnostics_.kernels] == [False, True]
-    for one, other in zip(found.diagnostics_.kernels, expected.diagnostics_.kernels, strict=True):
-        assert one.log_evidence.value == pytest.approx(other.log_evidence.value, abs=1e-6)
+    assert found.context == "auto"
+    scales, others = found.posterior_.scales, expected.posterior_.scales
+    assert list(scales) == list(others) == ["individual", "context"]
+    assert_allclose(scales["context"], others["context"], rtol=1e-4)
     assert_allclose(found.posterior_.delta2, expected.posterior_.delta2, rtol=1e-4)
     assert_allclose(found.label_proba_, expected.label_proba_, atol=1e-4)
 

@@ -68,6 +68,20 @@ def test_disclosure_tells_whom_the_reports_give_away(model):
     assert table["n"].sum() == len(GROUPS)
 
 
+def test_disclosure_counts_people_and_not_cells():
+    counts, groups = np.array([3, 4, 2, 6]), np.array(["none", "none", "some", "some"])
+    features = np.array([[0.0], [1.0], [0.5], [2.0]])
+    settings = {**SHORT, "group_effects": False}
+    model = dg.GroupStatsClassifier(**settings)
+    model.fit(features, {"none": dg.evidence.Count(0), "some": dg.evidence.Count(4)}, groups=groups, counts=counts)
+    table = disclosure(model).set_index("group")
+    assert table["n"].to_dict() == {"none": 7, "some": 8}
+    assert table["settled"].to_dict() == {"none": 7, "some": 0}
+    assert table.loc["none", "sure"] == 7
+    assert np.isfinite(label_proba(model, min_group_size=7)[2:]).all()
+    assert np.isnan(label_proba(model, min_group_size=8)).all()
+
+
 def test_label_proba_is_withheld_from_small_and_settled_groups(model):
     told = label_proba(model, min_group_size=5)
     silent = np.isin(GROUPS, ["one", "few", "none"])

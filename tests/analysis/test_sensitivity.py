@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -10,11 +11,16 @@ import disaggregate as dg
 from disaggregate.analysis.sensitivity import (
     CHANGES,
     _fitted_again,
+    _settings,
     _trusted_less,
     changes_of,
     subgroup_sensitivity,
 )
 from disaggregate.evidence import Count, Fraction, Population
+from disaggregate.groups import group_rows
+from disaggregate.groups.context import Context
+from disaggregate.model.priors import inverse_gamma
+from disaggregate.settings import scale_priors
 from disaggregate.tables.errors import TableError
 from tests.analysis.test_analysis import SETTINGS, make_tables
 
@@ -65,12 +71,13 @@ def test_each_change_reaches_the_fit(analysis, tables):
         "trust": None,
         "linear": None,
         "rbf": None,
-        "weak": 15.0 / 4.0,
-        "strong": 60.0,
+        "weak": pytest.approx(15.0 / 4.0),
+        "strong": pytest.approx(60.0),
         "context": None,
         "no_context": None,
     }
     assert [settings[name].context for name in ("context", "no_context", "rbf")] == [True, False, False]
+    assert [settings[name].mu for name in ("rbf", "weak", "strong")] == [None, 3.0, 3.0]
     assert [settings[name].kernel for name in ("rbf", "weak")] == ["rbf", "linear"]
     assert {known.confidence for known in settings["trust"]._data.evidence} == {25.0}
     assert {known.confidence for known in settings["strong"]._data.evidence} == {1000.0}
@@ -79,12 +86,27 @@ def test_each_change_reaches_the_fit(analysis, tables):
 
 
 def test_trust_is_only_lowered_where_a_share_is_reported():
-    assert _trusted_less(Population(0.3, size=900)) == Fraction(0.3, 25.0)
+    assert _trusted_less(Population(0.3, size=900)) == Population(0.3, size=900)
     assert _trusted_less(Fraction(0.3, 40.0)) == Fraction(0.3, 10.0)
     assert _trusted_less(Count(3)) == Count(3)
 
 
+def test_effects_are_weaker_and_stronger_than_the_fit_expects(analysis):
+    """Where rows are samples, a fit expects less of features than elsewhere."""
+    sampled = copy.copy(analysis.classifier)
+    sampled._data = group_rows(["a", "b"], {"a": Population(0.3), "b": Population(0.6)})
+    usual = scale_priors(sampled.get_params(), of_places=True)["individual"].median
+    found = [_settings(replace(analysis, classifier=sampled), change) for change in ("weak", "strong")]
+    medians = [inverse_gamma(**setting).median for setting in found]
+    assert_allclose(medians, [usual / 4.0, usual * 4.0])
+
+
 def test_what_would_change_nothing_is_not_offered(analysis, tables):
+    sampled = copy.copy(analysis.classifier)
+    sampled._data = group_rows(["a", "b"], {"a": Population(0.3), "b": Population(0.6)})
+    sampled.context_ = Context(("a", "b"), np.zeros((2, 1)), np.zeros(1), 1.0)
+    of_sample = changes_of(replace(analysis, classifier=sampled))
+    assert of_sample == ["rbf", "weak", "strong", "no_context"]
     assert changes_of(analysis) == ["trust", "rbf", "weak", "strong", "context"]
     with pytest.raises(ValueError, match="trust, rbf, weak, strong, context; 'linear' is none of them"):
         subgroup_sensitivity(analysis, tables[0], ["sex"], ["linear"])

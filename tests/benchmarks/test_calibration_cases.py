@@ -8,15 +8,17 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtri
 
 from benchmarks import calibration
-from benchmarks.calibration import CASES, Case, drawn_kernel, process, relative_means, reports_of, simulate
-from disaggregate import evidence
+from benchmarks.calibration import CASES, Case, context_of_groups, drawn_kernel, process, reports_of, simulate
+from disaggregate import GroupStatsClassifier, evidence
+from disaggregate.fitting import FitSession, ScalePriors
+from disaggregate.fitting.plan import CONSTANT_DEVIATION
 
 
 @pytest.fixture
 def scales(monkeypatch):
     """Scales of the components that a test sets."""
     values = {"individual": 1.0, "context": 1.0, "place": 1.0}
-    monkeypatch.setattr(calibration, "drawn_scale", lambda rng, name, settings: values[name])
+    monkeypatch.setattr(calibration, "drawn_scale", lambda rng, name, of_places: values[name])
     return values
 
 
@@ -38,15 +40,46 @@ def test_a_place_shifts_all_of_its_people(rng, scales):
 def test_make_up_is_linear_in_the_averages_of_groups(rng, scales):
     scales.update(individual=1e-12)
     data = simulate(rng, CASES["context"])
-    known = np.column_stack([np.ones(12), relative_means(data.X, data.groups)])[data.groups]
+    known = context_of_groups(data.X, data.groups)[data.groups]
     f = ndtri(data.probability)
     assert_allclose(known @ np.linalg.lstsq(known, f, rcond=None)[0], f, atol=1e-4)
 
 
-def test_everything_that_has_no_scale_vanishes_with_the_scales(rng, scales):
+def test_the_scale_of_context_is_the_variance_of_what_it_does(rng, scales):
+    scales.update(individual=1e-12, context=0.25)
+    found = [ndtri(simulate(rng, CASES["context"]).probability[:: CASES["context"].size]) for _ in range(300)]
+    assert np.mean(np.square(found)) == pytest.approx(0.25, rel=0.2)
+
+
+@pytest.mark.parametrize(("name", "deviation"), [("cells", CONSTANT_DEVIATION), ("place and context", 0.0)])
+def test_only_the_constant_of_places_has_no_scale(name, deviation, rng, scales):
     scales.update(individual=1e-12, context=1e-12, place=1e-12)
-    constants = [ndtri(simulate(rng, CASES["place and context"]).probability[0]) for _ in range(300)]
-    assert np.std(constants) == pytest.approx(calibration.CONSTANT, rel=0.15)
+    constants = [ndtri(simulate(rng, CASES[name]).probability[0]) for _ in range(300)]
+    assert np.std(constants) == pytest.approx(deviation, rel=0.15, abs=1e-4)
+
+
+class Planned(Exception):
+    """Stops a fit as soon as it is planned."""
+
+
+@pytest.mark.parametrize("name", ["rbf", "context", "place", "population", "cells", "cells of counts"])
+def test_data_are_drawn_from_the_model_that_is_fitted(name, monkeypatch):
+    def stop(session, plan):
+        raise Planned(plan)
+
+    monkeypatch.setattr(FitSession, "start_or_resume", stop)
+    case = CASES[name]
+    with pytest.raises(Planned) as stopped:
+        calibration.fit_one(0, case)
+    [plan] = stopped.value.args
+    assert plan.separate_constant == case.is_of_places
+    assert plan.has_places == ("place" in case.components)
+    assert (plan.context is not None) == ("context" in case.components)
+    priors = calibration.scale_priors(GroupStatsClassifier().get_params(), case.is_of_places)
+    assert plan.scale_priors == ScalePriors(**priors)
+    if plan.context is not None:
+        data = simulate(np.random.default_rng(0), case)
+        assert_allclose(plan.context / plan.context_norm, context_of_groups(data.X, data.groups))
 
 
 def test_the_fit_sees_some_of_a_population(rng, scales):
@@ -76,5 +109,8 @@ def test_a_population_reports_its_own_share(rng):
 def test_the_process_has_the_variance_of_its_scale(rng):
     X = rng.standard_normal((40, 2))
     chosen = drawn_kernel(rng, "rbf", X)
-    draws = np.array([process(rng, X, chosen, X, intercept=False) for _ in range(500)])
-    assert draws.var(axis=0).mean() == pytest.approx(1.0, rel=0.1)
+    draws = np.array([process(rng, X, chosen, X, 2.0, separate_constant=False) for _ in range(500)])
+    assert draws.var(axis=0).mean() == pytest.approx(4.0, rel=0.1)  # kernel and intercept, 2 each
+    draws = np.array([process(rng, X, chosen, X, 2.0, separate_constant=True) for _ in range(500)])
+    assert draws.mean(axis=1).std() == pytest.approx(CONSTANT_DEVIATION, rel=0.1)
+    assert draws.var(axis=1).mean() == pytest.approx(2.0, rel=0.1)

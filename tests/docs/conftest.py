@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disaggregate import GroupStatsClassifier, choice
+from disaggregate import GroupStatsClassifier
 from disaggregate.basis import candidates
+from disaggregate.fitting import kernels
 from disaggregate.sampler import rungs
 from disaggregate.sampler.dense import tuning
 
@@ -29,7 +30,7 @@ def short_fits(monkeypatch):
     monkeypatch.setattr(candidates, "_BY_WIDTH", {1.0: 1.0})
     monkeypatch.setattr(rungs, "_MOST", rungs._FEWEST)
     monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
-    monkeypatch.setattr(choice, "ENOUGH_TO_COMPARE", 20)
+    monkeypatch.setattr(kernels, "ENOUGH_TO_COMPARE", 20)
 
 
 @pytest.fixture

@@ -30,6 +30,17 @@ def test_survey_weights_count(context):
     assert_allclose(weighted.means, [[1.0, 2.0], [4.0, 2.0]])
 
 
+def test_cells_count_as_their_people_do():
+    counts = np.array([3, 1, 2, 1])
+    known = {"a": Unknown(), "b": Unknown()}
+    of_cells = context_of(X, group_rows(GROUPS, known, counts=counts))
+    rows = np.repeat(np.arange(4), counts)
+    of_people = context_of(X[rows], group_rows([GROUPS[row] for row in rows], known))
+    assert_allclose(of_cells.means, of_people.means)
+    assert_allclose(of_cells.origin, of_people.origin)
+    assert_allclose(of_cells.scale, of_people.scale)
+
+
 def test_everybody_has_their_groups_context_beside_their_features(context):
     rows = context.beside(X, GROUPS)
     assert_array_equal(rows[:, :2], X)

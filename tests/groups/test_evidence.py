@@ -207,7 +207,6 @@ def test_no_count_outside_the_support_has_weight(evidence, n):
     assert most_outside(evidence, n) >= LITTLE
 
 
-@pytest.mark.xfail(reason="the support is cut where counts still have weight")
 @pytest.mark.parametrize(
     "evidence",
     [
@@ -243,10 +242,6 @@ def test_some_counts_have_the_log_likelihood_that_they_have_among_all(evidence, 
     assert_allclose(evidence.log_likelihood_at(counts, n), evidence.log_likelihood(n)[counts], rtol=1e-12)
 
 
-@pytest.mark.xfail(
-    reason="the likeliest of all counts is sought among those that are asked for",
-    raises=(AssertionError, ValueError),
-)
 @pytest.mark.parametrize("evidence", [Fraction(0.5, INF), AllOf((AtLeast(3), Unknown()))], ids=repr)
 def test_counts_that_are_asked_for_do_not_change_each_other(evidence):
     assert_array_equal(evidence.log_likelihood_at(np.arange(2), 10), [-INF, -INF])

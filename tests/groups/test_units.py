@@ -77,9 +77,6 @@ def test_weights_are_kept_for_samples_alone():
     assert group_rows(["a", "a"], {"a": Fraction(0.5)}, np.array([1.0, 2.0])).weights is None
 
 
-@pytest.mark.xfail(
-    reason="only some of many units are listed, but their log likelihood is that of all", raises=ValueError
-)
 @pytest.mark.parametrize("report", [Fraction(0.3), Unknown()])
 def test_weights_of_a_large_group_have_as_many_units_as_they_need(report):
     weights = np.random.default_rng(0).uniform(0.1, 5.0, 1500)

@@ -1,14 +1,19 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.special import ndtr
+from scipy.special import logsumexp, ndtr
+from scipy.stats import norm
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Between, Count, Fraction, NoisyCount, Population, Survey, Unknown
+from disaggregate.model.populations import share_law
+from disaggregate.model.reports import make_reports
 from disaggregate.posterior import group_score
 from disaggregate.posterior.group_score import group_log_scores
+from disaggregate.posterior.individuals import Individuals
 from tests.posterior.synthetic import make_posterior, random_posterior
 
 EVIDENCE = {
@@ -16,7 +21,6 @@ EVIDENCE = {
     "a": Count(2),
     "h": Fraction(0.0, 5.0),
     "c": AtLeast(1),
-    "d": Population(0.3, 12),
     "e": NoisyCount(1.2, 0.7),
     "f": Unknown(),
     "g": Survey(1, 2),
@@ -50,13 +54,55 @@ def test_scores_are_the_average_likelihood_over_labels_and_draws(seed):
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 4, 9])
-def testruns_of_groups_do_not_show(seed, rows_at_once, monkeypatch):
+def test_runs_of_groups_do_not_show(seed, rows_at_once, monkeypatch):
     posterior = random_posterior(seed, n_chains=2, n_draws=20)
     data = group_rows(IDS, EVIDENCE)
     whole = group_log_scores(posterior, X, data)
     monkeypatch.setattr(group_score, "_VALUES_AT_ONCE", rows_at_once * 40)
     assert len(group_score.runs_of_groups(data.sizes, rows_at_once)) > 2
     assert_allclose(group_log_scores(posterior, X, data), whole, rtol=1e-12, atol=1e-14)
+
+
+def population_scores(posterior, data, rows, offsets):
+    """Average the likelihood of each share over the draws, by the plain law of a sample."""
+    reports = make_reports(data)
+    individual = posterior.scores(rows)[:, data.order] - np.repeat(offsets, data.sizes, axis=1)
+    laws = [share_law(reports, u, o, 0.0) for u, o in zip(individual, offsets, strict=True)]
+    by_draw = norm.logpdf(reports.share, [law.mean for law in laws], np.sqrt([law.variance for law in laws]))
+    return logsumexp(by_draw, axis=0) - np.log(len(by_draw))
+
+
+POPULATIONS = {"a": Population(0.3, 900), "b": Population(0.6), "c": Population(0.5, 40)}
+
+
+def test_shares_of_populations_are_scored_by_their_own_law(seed):
+    posterior = random_posterior(seed, n_chains=2, n_draws=20)
+    data = group_rows([("a", "b", "c")[row % 3] for row in range(len(X))], POPULATIONS)
+    expected = population_scores(posterior, data, X, np.zeros((40, 3)))
+    assert_allclose(group_log_scores(posterior, X, data), expected, rtol=1e-9)
+
+
+def test_the_offset_of_a_place_is_told_from_what_its_people_are_like(seed):
+    posterior = with_places(random_posterior(seed, n_chains=2, n_draws=20), n_groups=3, seed=seed)
+    data = group_rows([("a", "b", "c")[row % 3] for row in range(len(X))], POPULATIONS)
+    rows = Individuals(X, None, np.arange(len(X)) % 3)
+    expected = population_scores(posterior, data, rows, posterior.offsets(None, np.arange(3)))
+    assert_allclose(group_log_scores(posterior, rows, data), expected, rtol=1e-5)  # pooled means are interpolated
+    assert np.abs(expected - population_scores(posterior, data, rows, np.zeros((40, 3)))).max() > 1e-3
+
+
+def with_places(posterior, n_groups, seed):
+    """Give each group an intercept."""
+    rng = np.random.default_rng(seed)
+    parts = [
+        replace(
+            part,
+            places=rng.standard_normal((part.delta2.size, n_groups)),
+            place_delta2=np.full(part.delta2.shape, 0.3),
+        )
+        for part in posterior.parts
+    ]
+    return replace(posterior, parts=tuple(parts))
 
 
 def test_nothing_known_scores_nothing():

@@ -17,6 +17,8 @@ GROUPS = np.repeat(np.arange(N_GROUPS), SIZE)
 class KnownScores:
     """A posterior that knows f, but for a little noise."""
 
+    has_places = False
+
     def __init__(self, f, rng):
         self.delta2 = np.ones((2, 150))
         self._f, self._rng = f, rng
@@ -41,7 +43,7 @@ def shares_of(labels, weights=None):
     return np.bincount(GROUPS, weights * labels) / np.bincount(GROUPS, weights)
 
 
-@pytest.mark.parametrize("kind", ["counts", "fractions", "populations", "weighted"])
+@pytest.mark.parametrize("kind", ["counts", "fractions", "weighted"])
 def test_reports_of_the_model_itself_have_uniform_p_values(kind, f, rng):
     weights = rng.integers(1, 4, len(f)).astype(float) if kind == "weighted" else None
     found = []
@@ -49,8 +51,6 @@ def test_reports_of_the_model_itself_have_uniform_p_values(kind, f, rng):
         share = shares_of(rng.random(len(f)) < ndtr(f), weights)
         if kind == "counts":
             reports = {g: Count(round(SIZE * s)) for g, s in enumerate(share)}
-        elif kind == "populations":
-            reports = {g: Population(s) for g, s in enumerate(share)}
         else:
             noisy = rng.beta(50 * share + 1, 50 * (1 - share) + 1)
             reports = {g: Fraction(s, 50.0) for g, s in enumerate(noisy)}
@@ -74,8 +74,15 @@ def test_one_wrong_report_is_named(f, rng):
     assert found.groups[int(np.argmax(np.abs(found.surprise)))] == 7
 
 
-def test_groups_that_report_no_share_are_left_out(f, rng):
-    reports = {g: Unknown() if g % 2 else AtLeast(1) for g in range(N_GROUPS)}
+def test_an_intercept_of_each_group_leaves_nothing_to_check(f, rng, monkeypatch):
+    reports = {g: Fraction(s) for g, s in enumerate(shares_of(rng.random(len(f)) < ndtr(f)))}
+    assert len(p_value(f, reports, rng).groups) == N_GROUPS
+    monkeypatch.setattr(KnownScores, "has_places", True)
+    assert np.isnan(p_value(f, reports, rng).p_value)
+
+
+def test_groups_that_report_no_share_of_their_own_people_are_left_out(f, rng):
+    reports = {g: (Unknown(), AtLeast(1), Population(0.4))[g % 3] for g in range(N_GROUPS)}
     found = p_value(f, reports, rng)
     assert np.isnan(found.p_value)
     assert not found.is_surprising

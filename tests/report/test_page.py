@@ -16,9 +16,11 @@ from disaggregate.analysis.effects import avg_comparisons
 from disaggregate.groups.context import Context
 from disaggregate.report import write_report
 from disaggregate.report.background import method_section
-from disaggregate.report.blocks import Text
+from disaggregate.report.blocks import Facts, Text
 from disaggregate.report.estimates import _as_people_count
 from disaggregate.report.page import MISSING_JINJA
+from disaggregate.report.verdict import verdict_section
+from tests.analysis.census import ROLES, make_census
 from tests.analysis.test_analysis import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -203,6 +205,51 @@ def test_the_method_says_what_no_interval_shows(analysis):
     assert "no interval shows it" in without
     with_effects = told(None, SimpleNamespace(names=()))
     assert "differ as a whole group, for reasons that no feature tells, which this fit allows for" in with_effects
+
+
+@pytest.fixture(scope="module", params=["sample", "cells"])
+def of_places(request):
+    """An analysis of a sample of each group, or of cells, and its people."""
+    short = {**SETTINGS, "n_replicas": None, "context": "auto"}
+    if request.param == "cells":
+        cells, votes = make_census()
+        return dg.fit_tables(cells, votes, count="n", settings=short, **ROLES), cells
+    people, results, _ = make_tables()
+    results = results[["district", "share"]].assign(voters=9000)
+    return dg.fit_tables(
+        people, results, group="district", share="share", size="voters", sampled=True, settings=short
+    ), people
+
+
+def test_no_reader_meets_a_number_that_is_none(of_places, tmp_path):
+    analysis, people = of_places
+    assert np.isnan(analysis.classifier.diagnostics_.ladder.gain)
+    page = Page(written(analysis, people, tmp_path / "r.html"))
+    assert not [text for text in page.texts if re.search(r"\bnan\b|\binf\b", text, re.IGNORECASE)]
+    assert "nan" not in str(analysis.classifier.diagnostics_)
+    assert "Log evidence of the reports" in page.texts
+    assert "Gain from the features" not in page.texts
+    quantities = [row[0] for row in page.tables["Agreement of the chains: the worst value of each quantity."]]
+    assert "scale of how groups differ as a whole (delta2_place)" in quantities
+    assert "scale of what the make-up of groups does (delta2_context)" in quantities
+
+
+def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
+    known = analysis.classifier.diagnostics_
+    evidence = replace(known.ladder.log_evidence, std_error=np.nan)
+    unknown = replace(
+        known, worst_rhat=np.nan, fewest_effective=np.nan, ladder=replace(known.ladder, log_evidence=evidence)
+    )
+    classifier = copy.copy(analysis.classifier)
+    classifier.diagnostics_ = unknown
+    [facts] = [
+        block
+        for block in verdict_section(replace(analysis, classifier=classifier)).blocks
+        if isinstance(block, Facts)
+    ]
+    told = dict(facts.pairs)
+    assert [text for text in told.values() if "nan" in text] == []
+    assert list(told.values()).count("not known") == 2
 
 
 def test_verdict_kernels_settings_and_versions(analysis, page):

@@ -34,24 +34,25 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     Returns
     -------
     DataFrame
-        A group a row: ``group, n``; ``settled``, how many members' labels follow from the report alone; ``sure``,
-        how many are as good as known to whoever has the model; ``surest``, the highest probability of a label
-        among the members; ``says``, the same in words.
+        One row per group: ``group``; ``n``, its people; ``settled``, how many of their labels follow from the
+        report alone; ``sure``, how many are as good as known to whoever has the model; ``surest``, the highest
+        probability of a label among them; ``says``, the same in words.
     """
     classifier = getattr(model, "classifier", model)
     data, probability = classifier._data, _of_members(classifier)
     certainty = np.maximum(probability, 1.0 - probability)[data.order]
     starts = data.offsets[:-1]
-    settled = np.where(_is_settled(data), data.sizes, 0)
-    n_sure = np.add.reduceat((certainty >= sure).astype(int), starts)
+    settled = np.where(_is_settled(data), data.people, 0)
+    of_row = 1 if data.counts is None else data.counts
+    n_sure = np.add.reduceat((certainty >= sure) * of_row, starts)
     return as_table(
         {
             "group": data.names,
-            "n": data.sizes,
+            "n": data.people,
             "settled": settled,
             "sure": n_sure,
             "surest": np.maximum.reduceat(certainty, starts),
-            "says": [_words(*row) for row in zip(data.sizes, settled, n_sure, strict=True)],
+            "says": [_words(*row) for row in zip(data.people, settled, n_sure, strict=True)],
         }
     )
 
@@ -71,7 +72,7 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     """
     classifier = getattr(model, "classifier", model)
     data = classifier._data
-    withheld = hidden(data.sizes, min_group_size) | _is_settled(data)
+    withheld = hidden(data.people, min_group_size) | _is_settled(data)
     by_row = data.in_caller_order(np.repeat(withheld, data.sizes))
     return np.where(by_row, np.nan, _of_members(classifier))
 

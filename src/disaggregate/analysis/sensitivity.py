@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from disaggregate.analysis.analysis import Analysis
-from disaggregate.groups.evidence import Evidence, Fraction, Population
-from disaggregate.settings import scale_prior
+from disaggregate.groups.evidence import Evidence, Fraction
+from disaggregate.settings import scale_prior_around
 from disaggregate.tables.counts import counts_to_fit, rows_that_count
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import text_of
@@ -66,7 +66,8 @@ def subgroup_sensitivity(
         Columns that make subgroups, each entry for itself; a sequence of columns makes subgroups of all their
         combinations. Everybody together comes first.
     changes : iterable of str, optional
-        Some of "trust" (each reported share may be off by 0.1, or is trusted a quarter as much if that is less),
+        Some of "trust" (each reported share may be off by 0.1, or is trusted a quarter as much if that is less;
+        shares of populations stay as they are),
         "linear" and "rbf" (the kernel), "weak" and "strong" (the prior variance of the score, a quarter or four
         times as much), "context" and "no_context" (whether the average features of a group count besides a
         person's own). By default all that change anything.
@@ -125,9 +126,8 @@ def changes_of(analysis: Analysis) -> list[str]:
     """Return the short names of the changes that would change anything in this fit."""
     classifier = analysis.classifier
     useless = {classifier.kernel}
-    if classifier.context != "auto":
-        useless.add("context" if classifier.context else "no_context")
-    if not any(isinstance(known, (Fraction, Population)) for known in classifier._data.evidence):
+    useless.add("no_context" if classifier.context_ is None else "context")
+    if not any(isinstance(known, Fraction) for known in classifier._data.evidence):
         useless.add("trust")
     if classifier.weights == "sparse":
         useless |= {"context", "no_context"}
@@ -194,13 +194,11 @@ def _settings(analysis: Analysis, change: str) -> dict[str, Any]:
     if change == "trust":
         return {}
     classifier = analysis.classifier
-    _, nu = scale_prior(classifier.weights, classifier.mu, classifier.nu)
-    return {"nu": nu * _TIMES_THE_PRIOR if change == "strong" else nu / _TIMES_THE_PRIOR}
+    mu, nu = scale_prior_around(classifier.get_params(deep=False), classifier._data.tells_of_places)
+    return {"mu": mu, "nu": nu * _TIMES_THE_PRIOR if change == "strong" else nu / _TIMES_THE_PRIOR}
 
 
 def _trusted_less(evidence: Evidence) -> Evidence:
-    if isinstance(evidence, Population):
-        return Fraction(evidence.share, _LITTLE_TRUST)
     if isinstance(evidence, Fraction):
         return Fraction(evidence.share, min(_LITTLE_TRUST, evidence.confidence / _TIMES_THE_PRIOR))
     return evidence

@@ -44,7 +44,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--context",
         choices=tuple(_CHOICES),
         default="auto",
-        help="may a group's make-up matter to its people? (default: average over yes and no)",
+        help="may a group's make-up matter to its people? (default: auto, as far as the results need it)",
     )
     add_about_groups(
         "--random-groups",

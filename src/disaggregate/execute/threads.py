@@ -44,7 +44,7 @@ class Threads:
     def __exit__(self, *error: object) -> None:
         self._n_users -= 1
         if self._n_users == 0 and self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool.shutdown(cancel_futures=True)  # what still runs ends soon, and no thread stays behind
             self._pool = None
 
     def __getstate__(self) -> dict[str, Any]:

@@ -165,6 +165,7 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would
     take hours.
     """
+    prepare("dense")
     rows, scores, index = held_rows(plan), [], 0
     if len(plan.bases) > 1:
         peak = float(log_peaks(plan.data).sum())

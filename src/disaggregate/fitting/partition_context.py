@@ -40,5 +40,6 @@ def context_of_partitions(rows: Held, data: GroupedData) -> Context:
 
 def _totals_of(rows: PartitionRows, own: None) -> _Totals:
     X, reports = rows.features(), rows.reports()
-    by_group = np.add.reduceat(X * reports.units[:, None], reports.offsets[:-1], axis=0)
+    weight = (reports.units * reports.counts)[:, None]
+    by_group = np.add.reduceat(X * weight, reports.offsets[:-1], axis=0)
     return _Totals(by_group, X.sum(axis=0), float(np.sum(X * X)))

@@ -98,7 +98,7 @@ def _rows_by_group(groups: Sequence[Hashable]) -> dict[Hashable, list[int]]:
 
 
 def context_of(X: np.ndarray, data: GroupedData) -> Context:
-    """Average the features of each group, by survey weight where there is one.
+    """Average the features of each group, by survey weight where there is one; a cell counts as its people do.
 
     Parameters
     ----------
@@ -110,8 +110,9 @@ def context_of(X: np.ndarray, data: GroupedData) -> Context:
     rows, weight = X[data.order], data.row_weights[:, None]
     means = np.add.reduceat(rows * weight, data.offsets[:-1], axis=0)
     means /= np.add.reduceat(weight, data.offsets[:-1], axis=0)
-    origin = X.mean(axis=0)
-    spread = np.sqrt(np.mean(np.sum((X - origin) ** 2, axis=1)))
+    people = None if data.counts is None else data.in_caller_order(data.counts)
+    origin = np.average(X, axis=0, weights=people)
+    spread = np.sqrt(np.average(np.sum((X - origin) ** 2, axis=1), weights=people))
     return Context(data.names, means, origin, usable_scale(spread))
 
 

@@ -390,6 +390,10 @@ class Unknown(Evidence):
         return np.zeros(units + 1)
 
 
+# Reports that exclude all counts outside their support.
+_FIRM = (Count, Between, AtLeast, AtMost)
+
+
 @dataclass(frozen=True)
 class AllOf(Evidence):
     """Several independent reports on one group, such as a rough share and "at least one".
@@ -423,9 +427,17 @@ class AllOf(Evidence):
 
     def support(self, n: int) -> tuple[int, int]:
         supports = [part.support(n) for part in self.parts]
-        certain = [support for support in supports if support[0] == support[1]]
-        lows, highs = zip(*(certain or supports), strict=True)
-        return min(lows), max(highs)
+        # What a firm report excludes no other one can bring back. Two others may meet where both are unlikely.
+        firm: list[tuple[int, int]] = []
+        others: list[tuple[int, int]] = []
+        for part, (low, high) in zip(self.parts, supports, strict=True):
+            (firm if isinstance(part, _FIRM) or low == high else others).append((low, high))
+        lows, highs = zip(*(others or [(0, n)]), strict=True)
+        least = max(min(lows), *(low for low, _ in firm), 0)
+        greatest = min(max(highs), *(high for _, high in firm), n)
+        if least > greatest:  # they contradict each other, which their likelihood will tell
+            return min(low for low, _ in supports), max(high for _, high in supports)
+        return least, greatest
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         return self._together([part.weighted_log_likelihood(units, effective) for part in self.parts])

@@ -96,6 +96,11 @@ class GroupedData:
         return [report.population for report in self.evidence]
 
     @property
+    def tells_of_places(self) -> bool:
+        """Whether rows are samples or cells of places, and not all people of groups, one by one."""
+        return self.counts is not None or any(population is not None for population in self.populations)
+
+    @property
     def tally_starts(self) -> np.ndarray:
         """Where the tallies of each group's share start, and where the last one's end."""
         return np.concatenate([[0], np.cumsum((self.totals if self.steps is None else self.steps) + 1)])

@@ -36,8 +36,8 @@ class Components(NamedTuple):
         Prior standard deviation of each weight, in units of its component's delta.
     scale_of : ndarray of int, shape (n_weights,)
         Which scale each weight has, or FIXED.
-    priors : ndarray of shape (n_scales, 3)
-        Priors of the scales, as in :class:`ScalePrior`.
+    priors : ndarray of shape (n_scales, 4)
+        Priors of the scales: power, rate and inverse rate as in :class:`ScalePrior`, and log normaliser.
     n_errors : int
         1 where rows are samples of populations, else 0.
     """
@@ -68,7 +68,7 @@ class Components(NamedTuple):
     @property
     def scale_priors(self) -> list[ScalePrior]:
         """Priors of the scales."""
-        return [ScalePrior(*row) for row in self.priors.tolist()]
+        return [ScalePrior(*row[:3]) for row in self.priors.tolist()]
 
 
 class Scores(NamedTuple):
@@ -228,6 +228,6 @@ def make_components(
         n_places=n_places,
         deviation=np.concatenate(deviation),
         scale_of=np.concatenate(scale_of).astype(np.int64),
-        priors=np.array(priors, dtype=np.float64),
+        priors=np.array([[*prior, prior.log_normaliser] for prior in priors], dtype=np.float64),
         n_errors=int(has_samples),
     )

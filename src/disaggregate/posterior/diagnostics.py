@@ -211,7 +211,8 @@ def _judge_reports(reports: PredictiveCheck) -> str:
         f" The model explains the reports badly ({chance}; group {reports.groups[worst]!r} lies "
         f"{abs(reports.surprise[worst]):.1f} standard deviations {side} what its members' features tell): "
         "groups differ in more than these features, or the reports are less exact than was claimed. Intervals are "
-        "then too narrow: add features that tell the groups apart, or lower the confidence."
+        "then too narrow: add features that tell the groups apart, set group_effects=True, or lower the "
+        "confidence."
     )
 
 

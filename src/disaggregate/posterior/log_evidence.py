@@ -37,7 +37,7 @@ class LogEvidence:
         return self.value
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} ± {self.std_error:.2f}"
+        return f"{self.value:.2f}" if np.isnan(self.std_error) else f"{self.value:.2f} ± {self.std_error:.2f}"
 
 
 def log_evidence(log_ratios: list[np.ndarray], peak: float = 0.0) -> LogEvidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 _QUANTITIES = {
     "delta2": "scale of the weights (delta2)",
+    "delta2_context": "scale of what the make-up of groups does (delta2_context)",
+    "delta2_place": "scale of how groups differ as a whole (delta2_place)",
     "n_active": "active kernels (n_active)",
     "f": "score of a person (f)",
 }
@@ -39,19 +42,26 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
     n_chains, n_draws = analysis.classifier.posterior_.shape
     facts = [
         ("Chains and draws", f"{n_chains} chains of {n_draws:,} draws"),
-        ("Worst R-hat (1 is best, below 1.01 is good)", f"{diagnostics.worst_rhat:.3f}"),
-        ("Fewest effective draws (100 or more are good)", f"{diagnostics.fewest_effective:,.0f}"),
+        ("Worst R-hat (1 is best, below 1.01 is good)", _number(diagnostics.worst_rhat, ".3f")),
+        ("Fewest effective draws (100 or more are good)", _number(diagnostics.fewest_effective, ",.0f")),
     ]
     ladder = diagnostics.ladder
     if ladder is None:
         return [*facts, ("Log evidence", "not known: this fit had no ladder of replicas")]
+    facts.append(("Log evidence of the reports", str(ladder.log_evidence)))
+    if not math.isnan(ladder.gain):
+        facts += [
+            ("The same if everybody were alike", f"{ladder.log_evidence_constant:.2f}"),
+            ("Gain from the features", f"{ladder.gain:+.2f}"),
+        ]
     return [
         *facts,
-        ("Log evidence of the reports", str(ladder.log_evidence)),
-        ("The same if everybody were alike", f"{ladder.log_evidence_constant:.2f}"),
-        ("Gain from the features", f"{ladder.gain:+.2f}"),
         ("Replicas, and how often the laziest pair swaps", f"{len(ladder.powers)}, {ladder.swap_rates.min():.0%}"),
     ]
+
+
+def _number(value: float, form: str) -> str:
+    return "not known" if math.isnan(value) else format(value, form)
 
 
 def _quantities(diagnostics: Diagnostics) -> Table:

@@ -106,6 +106,7 @@ class ChainDraws:
             weights=self.weights[:n_active],
             label_sums=share * self.label_sums,
             share_tallies=share * self.share_tallies,
+            log_ratios=self.log_ratios[:n_draws],
         )
 
 

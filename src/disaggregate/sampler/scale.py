@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
+from disaggregate.model.priors import slice_step
 from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior, Problem, State
 
 WIDTH = 1.5
@@ -38,27 +38,6 @@ def slice_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Gen
         return log_scale_density(log_scale, prior, int(size), explained)
 
     state.scale[0] = math.exp(slice_step(log_density, math.log(state.scale[0]), WIDTH, rng))
-
-
-def slice_step(
-    log_density: Callable[[float], float], present: float, width: float, rng: np.random.Generator
-) -> float:
-    """Move one coordinate by slice sampling: step out, then shrink (Neal, 2003)."""
-    level = log_density(present) - rng.standard_exponential()
-    low = present - width * rng.random()
-    high = low + width
-    while log_density(low) > level:
-        low -= width
-    while log_density(high) > level:
-        high += width
-    while True:
-        proposed = low + (high - low) * rng.random()
-        if log_density(proposed) >= level:
-            return proposed
-        if proposed < present:
-            low = proposed
-        else:
-            high = proposed
 
 
 def log_scale_density(log_scale: float, prior: Prior, size: int, explained: float) -> float:

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.model.priors import LOG_SCALE_BOUND
+from disaggregate.model.priors import LOG_SCALE_BOUND, MOST_DRAWS, N_SLICES, SLICE_WIDTH
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.exchange import trade_places
@@ -18,7 +18,6 @@ from disaggregate.sampler.dense.sweep import (
     JUMP_EVERY,
     MOST_STEPS,
     PATH_LENGTH,
-    SLICE_WIDTH,
 )
 
 
@@ -64,18 +63,25 @@ def moving_rungs(n_rungs, sweep):
 
 @inlined_part
 def move_replicas(columns, reports, components, metric, state, tally, room, rng):
-    moving = moving_rungs(state.position.shape[1], state.sweep[0])
+    n_rungs = state.position.shape[1]
+    moving = moving_rungs(n_rungs, state.sweep[0])
     n_moving = moving.size
     n_coordinates = state.position.shape[2]
+    is_held = components.priors.shape[0] > 1 and state.sweep[0] // 2 % 2 == 1
+    first_set = n_rungs if is_held else 0
+    longest = metric.step[first_set]
     length = PATH_LENGTH * (1.0 - 0.5 * rng.random())
-    n_steps = int(lesser(greater(math.ceil(length / metric.step[0]), 1), MOST_STEPS))
-    shorter = lesser(length / n_steps / metric.step[0], 1.0)
+    n_steps = int(lesser(greater(math.ceil(length / longest), 1), MOST_STEPS))
+    shorter = lesser(length / n_steps / longest, 1.0)
     if state.sweep[0] % CAREFUL_EVERY == 0:
         shorter = CAREFUL
     noise = np.empty((n_moving, n_coordinates))
     for index in range(n_moving):
         for i in range(n_coordinates):
             noise[index, i] = rng.standard_normal()
+        if is_held:
+            for s in range(components.priors.shape[0]):
+                noise[index, components.deviation.size + s] = 0.0
     position = np.empty((n_moving, n_coordinates))
     momentum = np.empty((n_moving, n_coordinates))
     velocity = np.empty((n_moving, n_coordinates))
@@ -90,30 +96,30 @@ def move_replicas(columns, reports, components, metric, state, tally, room, rng)
         before[index] = state.energy[0, rung]
         for i in range(n_coordinates):
             before[index] += 0.5 * square(noise[index, i])
-        fill_momentum(components, metric, rung, noise[index], momentum[index])
+        fill_momentum(components, metric, first_set + rung, noise[index], momentum[index])
     for _ in range(n_steps):
         for index in range(n_moving):
-            step = metric.step[moving[index]] * shorter
+            step = metric.step[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
-            fill_velocity(components, metric, moving[index], momentum[index], velocity[index])
+            fill_velocity(components, metric, first_set + moving[index], momentum[index], velocity[index])
             for i in range(n_coordinates):
                 position[index, i] += step * velocity[index, i]
         energies_and_forces(columns, reports, components, moving, position, room, energy, force)
         for index in range(n_moving):
-            step = metric.step[moving[index]] * shorter
+            step = metric.step[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
     for index in range(n_moving):
         rung = moving[index]
-        fill_velocity(components, metric, rung, momentum[index], velocity[index])
+        fill_velocity(components, metric, first_set + rung, momentum[index], velocity[index])
         log_ratio = before[index] - energy[index]
         for i in range(n_coordinates):
             log_ratio -= 0.5 * momentum[index, i] * velocity[index, i]
         threshold = -rng.standard_exponential()
-        tally.moves[0, rung] += 1.0
+        tally.moves[0, first_set + rung] += 1.0
         if math.isfinite(log_ratio):
-            tally.accepted[0, rung] += math.exp(lesser(log_ratio, 0.0))
+            tally.accepted[0, first_set + rung] += math.exp(lesser(log_ratio, 0.0))
             if threshold < log_ratio:
                 copy(state.position[0, rung], position[index])
                 copy(state.force[0, rung], force[index])
@@ -286,11 +292,7 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
 @part
 def log_scale_prior(priors, s, log_scale):
     """Log density of a log scale, normalised so that it agrees with the plain twin."""
-    if not abs(log_scale) <= LOG_SCALE_BOUND:
-        return -np.inf
-    shape = abs(priors[s, 0])
-    log_normaliser = math.lgamma(shape) - shape * math.log(greater(priors[s, 1], priors[s, 2]))
-    return log_kernel(priors[s, 0], priors[s, 1], priors[s, 2], log_scale) - log_normaliser
+    return log_kernel(priors[s, 0], priors[s, 1], priors[s, 2], log_scale) - priors[s, 3]
 
 
 @inlined_part
@@ -398,15 +400,27 @@ def draw_from_prior(components, position, rng):
     for i in range(position.size):
         position[i] = rng.standard_normal()
     for s in range(components.priors.shape[0]):
-        log_scale = 2.0 * LOG_SCALE_BOUND
-        while not abs(log_scale) <= LOG_SCALE_BOUND:
-            gamma = rng.standard_gamma(abs(components.priors[s, 0]))
-            if gamma > 0.0:
-                if components.priors[s, 1] > 0.0:
-                    log_scale = math.log(gamma / components.priors[s, 1])
-                else:
-                    log_scale = -math.log(gamma / components.priors[s, 2])
-        position[components.deviation.size + s] = log_scale
+        position[components.deviation.size + s] = draw_log_scale(components.priors, s, rng)
+
+
+@part
+def draw_log_scale(priors, s, rng):
+    power = priors[s, 0]
+    for _ in range(MOST_DRAWS):
+        gamma = rng.standard_gamma(abs(power))
+        if not gamma > 0.0:
+            continue
+        log_scale = math.log(gamma / priors[s, 1]) if power > 0.0 else -math.log(gamma / priors[s, 2])
+        if abs(log_scale) > LOG_SCALE_BOUND:
+            continue
+        left = priors[s, 2] * math.exp(-log_scale) if power > 0.0 else priors[s, 1] * math.exp(log_scale)
+        if left == 0.0 or rng.standard_exponential() > left:
+            return log_scale
+    log_scale = math.log(power / priors[s, 1]) if power > 0.0 else math.log(priors[s, 2] / -power)
+    log_scale = lesser(greater(log_scale, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
+    for _ in range(N_SLICES):
+        log_scale = slice_log_scale(power, priors[s, 1], priors[s, 2], log_scale, rng)
+    return log_scale
 
 
 @inlined_part

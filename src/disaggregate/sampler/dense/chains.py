@@ -11,8 +11,11 @@ from disaggregate.sampler.chain import Schedule, copies
 from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.start import start_chains
 from disaggregate.sampler.dense.state import Record, State, Tally, empty_tally, new_record, new_state
-from disaggregate.sampler.dense.tuning import Tuning
+from disaggregate.sampler.dense.tuning import Tuning, adapted
 from disaggregate.sampler.kept import Batch, Kept, KeptInMemory
+
+# While they burn in, chains go on to adapt their steps, every so many sweeps and less and less.
+_LEARN_EVERY, _FIRST_RATE = 20, 1.0
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ class DenseChains:
         self.n_done = 0  # sweeps done, all of them with their draws written down
         self.kept: Kept = KeptInMemory()
         self._state: State | None = None
+        self._metric = tuning.metric
         n_chains, n_rungs = len(rngs), len(tuning.powers)
         self._tally = empty_tally(n_chains, n_rungs)
         self._label_sums = np.zeros((n_chains, backend.n_rows))
@@ -109,12 +113,19 @@ class DenseChains:
             position = start_chains(self._backend.target, self._numbers, self._tuning.mode, self._rngs)
             self._state = new_state(position)
         n_sweeps = min(self._backend.sweeps_per_batch, self.n_sweeps - self.n_done)
-        record = self._record(n_sweeps)
+        n_burn = self.schedule.n_burn
+        if self.n_done < n_burn:
+            n_sweeps = min(n_sweeps, _LEARN_EVERY, n_burn - self.n_done)
+        record, tally = self._record(n_sweeps), empty_tally(len(self._rngs), len(self._tuning.powers))
         n_kept = self._backend.advance(
-            self._tuning.metric, self._state, self._rngs, n_sweeps, self.schedule.n_burn, self.schedule.thin,
-            self._tally, record,
-        )  # fmt: skip
+            self._metric, self._state, self._rngs, n_sweeps, n_burn, self.schedule.thin, tally, record
+        )
         self.kept.append((record.weights[:n_kept], record.scales[:n_kept], record.log_ratios[:n_kept]))
+        for total, new in zip(self._tally, tally, strict=True):
+            total += new
+        if self.n_done < n_burn:
+            rate = _FIRST_RATE / np.sqrt(1.0 + self.n_done / _LEARN_EVERY)
+            self._metric = self._metric._replace(step=adapted(self._metric.step, tally, rate))
         self.n_done += n_sweeps
 
     def _record(self, n_kept: int) -> Record:
@@ -149,6 +160,7 @@ class DenseChains:
             "kept": self.kept.snapshot(),
             "sums": copies((self._label_sums, self._share_tallies)),
             "tally": copies(self._tally),
+            "step": self._metric.step.copy(),
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -160,3 +172,4 @@ class DenseChains:
         self.kept.restore(snapshot["kept"])
         self._label_sums, self._share_tallies = copies(snapshot["sums"])
         self._tally = Tally(*copies(snapshot["tally"]))
+        self._metric = self._tuning.metric._replace(step=snapshot["step"].copy())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from disaggregate.model.link import probability, probability_slope
-from disaggregate.model.populations import likeness_of_groups, share_law
+from disaggregate.model.populations import SHARE_ERROR, Likeness, likeness_of_groups
 from disaggregate.model.reports import Reports
 from disaggregate.sampler.dense.metric import Information
 
@@ -77,36 +79,64 @@ def _add_populations(
     group: np.ndarray,
     error: float,
 ) -> None:
+    """Add what the shares of populations tell by their means, and by their variances, as normal variables do."""
     likeness = likeness_of_groups(reports, individual, error)
-    law = share_law(reports, individual, group, error)
     chosen = np.flatnonzero(reports.is_sample)
     step = max(1, _VALUES_AT_ONCE // len(individual))
     for first in range(0, len(chosen), step):
         own = chosen[first : first + step]
-        slopes, by_error = _share_slopes(reports, own, individual, group, likeness.excess, likeness.mean_rows)
-        pieces = np.vstack([columns @ slopes.T, by_error * likeness.by_error])
-        _add_pieces(total, pieces, slopes.sum(axis=1), power / law.variance[own], own)
+        slopes = _share_slopes(reports, own, individual, group[own], likeness)
+        for by_row, by_excess, worth in (
+            (slopes.mean, slopes.mean_by_excess, power / slopes.variance_value),
+            (slopes.variance, slopes.variance_by_excess, 0.5 * power / slopes.variance_value**2),
+        ):
+            through = by_row + by_excess[:, None] * likeness.gradient
+            pieces = np.vstack([columns @ through.T, by_excess * likeness.by_error])
+            _add_pieces(total, pieces, by_row.sum(axis=1), worth, own)
+
+
+class _Slopes(NamedTuple):
+    """Derivatives of the mean and the variance of each share in every row's score, and in r; and the variance."""
+
+    mean: np.ndarray
+    mean_by_excess: np.ndarray
+    variance: np.ndarray
+    variance_by_excess: np.ndarray
+    variance_value: np.ndarray
 
 
 def _share_slopes(
-    reports: Reports,
-    chosen: np.ndarray,
-    individual: np.ndarray,
-    group: np.ndarray,
-    excess: float,
-    mean_rows: float,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Differentiate each share's mean in every row's score, and in r."""
-    n = reports.effective[chosen]
-    known = excess * n
-    weight, sampled = known / (known + mean_rows), np.minimum(n / reports.size[chosen], 1.0)
-    of_pool, of_own = (1.0 - sampled) * (1.0 - weight), sampled + (1.0 - sampled) * weight
-    scores = individual + group[chosen, None]
-    slopes = probability_slope(scores) * reports.pooled * of_pool[:, None]
-    by_excess = np.empty(len(chosen))
+    reports: Reports, chosen: np.ndarray, individual: np.ndarray, offset: np.ndarray, likeness: Likeness
+) -> _Slopes:
+    n, size = reports.effective[chosen], reports.size[chosen]
+    known = likeness.excess * n
+    weight, sampled = known / (known + likeness.mean_rows), np.minimum(n / size, 1.0)
+    scores = individual + offset[:, None]
+    p, slope = probability(scores), probability_slope(scores)
+    own = np.zeros_like(p)
     for index, j in enumerate(chosen):
         rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
-        slopes[index, rows] += of_own[index] * reports.weight[rows] * probability_slope(scores[index, rows])
-        gap = reports.weight[rows] @ probability(scores[index, rows]) - reports.pooled @ probability(scores[index])
-        by_excess[index] = (1.0 - sampled[index]) * gap * n[index] * mean_rows / (known[index] + mean_rows) ** 2
-    return slopes, by_excess
+        own[index, rows] = reports.weight[rows]
+    own_mean, own_square = np.sum(own * p, axis=1), np.sum(own * p**2, axis=1)
+    pool_mean, pool_square = p @ reports.pooled, p**2 @ reports.pooled
+    blend = weight * own_mean + (1.0 - weight) * pool_mean
+    spread = np.maximum(weight * own_square + (1.0 - weight) * pool_square - blend**2, 0.0)
+    mean = sampled * own_mean + (1.0 - sampled) * blend
+    doubt = (1.0 - sampled) ** 2 * weight / (n + weight)
+    mixed = own * weight[:, None] + reports.pooled * (1.0 - weight)[:, None]
+    by_mean = slope * (own * sampled[:, None] + mixed * (1.0 - sampled)[:, None])
+    of_labels = (1.0 - 2.0 * mean) / size
+    by_variance = 2.0 * doubt[:, None] * slope * mixed * (p - blend[:, None]) + of_labels[:, None] * by_mean
+    weight_by_excess = n * likeness.mean_rows / (known + likeness.mean_rows) ** 2
+    blend_by_weight = own_mean - pool_mean
+    mean_by_excess = (1.0 - sampled) * blend_by_weight * weight_by_excess
+    spread_by_weight = own_square - pool_square - 2.0 * blend * blend_by_weight
+    doubt_by_weight = (1.0 - sampled) ** 2 * n / (n + weight) ** 2
+    variance_by_weight = doubt * spread_by_weight + doubt_by_weight * spread
+    return _Slopes(
+        by_mean,
+        mean_by_excess,
+        by_variance,
+        variance_by_weight * weight_by_excess + of_labels * mean_by_excess,
+        doubt * spread + mean * (1.0 - mean) / size + SHARE_ERROR**2,
+    )

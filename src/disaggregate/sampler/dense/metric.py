@@ -7,6 +7,10 @@ Their block of the mass matrix is therefore diagonal, and with the places first 
     [ K      L ]
 
 so that thousands of places cost no more than their number times that of the other coordinates.
+
+Where the reports tell the weights well, a scale and its weights lie on a curve that no mass matrix follows. So
+there are two kinds of trajectories: free ones, and ones that hold the scales, along which the density is nearly
+normal.
 """
 
 from __future__ import annotations
@@ -37,20 +41,20 @@ class Curvature(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """Steps and masses of Hamiltonian trajectories, one set per rung.
+    """Steps and masses of Hamiltonian trajectories: a set per rung for free ones, then one for held scales.
 
     Attributes
     ----------
-    step : ndarray of shape (n_rungs,)
-        Step of each rung.
-    place : ndarray of shape (n_rungs, n_places)
+    step : ndarray of shape (n_sets,)
+        Step of each set.
+    place : ndarray of shape (n_sets, n_places)
         D above.
-    coupling : ndarray of shape (n_rungs, n_rest, n_places)
-        K.
-    factor : ndarray of shape (n_rungs, n_rest, n_rest)
+    coupling : ndarray of shape (n_sets, n_rest, n_places)
+        K; zero for held scales.
+    factor : ndarray of shape (n_sets, n_rest, n_rest)
         L.
-    inverse : ndarray of shape (n_rungs, n_rest, n_rest)
-        The inverse of L L'.
+    inverse : ndarray of shape (n_sets, n_rest, n_rest)
+        The inverse of L L'; zero for held scales, which so have no velocity.
     """
 
     step: np.ndarray
@@ -153,8 +157,30 @@ def _jacobians(components: Components, position: np.ndarray) -> tuple[np.ndarray
     return by_columns, by_group
 
 
-def metric_of(step: np.ndarray, curvature: Curvature) -> Metric:
-    """Factor the curvature of each rung."""
+def metric_of(components: Components, step: np.ndarray, curvature: Curvature) -> Metric:
+    """Factor the curvature of each rung, for free trajectories and for held scales; ``step`` has both."""
+    held = hold_scales(components, curvature)
+    both = Curvature(*(np.concatenate(parts) for parts in zip(curvature, held, strict=True)))
+    metric = factored(step, both)
+    scales, n_rungs = first_place(components) + np.arange(len(components.priors)), len(curvature.rest)
+    metric.inverse[n_rungs:, scales, :] = 0.0
+    metric.inverse[n_rungs:, :, scales] = 0.0
+    return metric
+
+
+def hold_scales(components: Components, curvature: Curvature) -> Curvature:
+    """Take the scales out: what is left of them is a unit curvature without ties to anything."""
+    scales = first_place(components) + np.arange(len(components.priors))
+    rest, coupling = curvature.rest.copy(), curvature.coupling.copy()
+    rest[:, scales, :] = 0.0
+    rest[:, :, scales] = 0.0
+    rest[:, scales, scales] = 1.0
+    coupling[:, scales] = 0.0
+    return Curvature(rest, coupling, curvature.place)
+
+
+def factored(step: np.ndarray, curvature: Curvature) -> Metric:
+    """Factor some curvatures as they are."""
     place = np.sqrt(curvature.place)
     coupling = curvature.coupling / np.where(place > 0.0, place, 1.0)[:, None, :]
     schur = curvature.rest - coupling @ coupling.transpose(0, 2, 1)
@@ -167,7 +193,7 @@ def metric_of(step: np.ndarray, curvature: Curvature) -> Metric:
 def _cholesky(matrix: np.ndarray) -> np.ndarray:
     """Factor a matrix that is positive definite but for rounding."""
     jitter = 0.0
-    scale = float(np.abs(np.diagonal(matrix)).max())
+    scale = float(np.abs(np.diagonal(matrix)).max(initial=0.0))
     while True:
         try:
             return np.linalg.cholesky(matrix + jitter * np.eye(len(matrix)))
@@ -175,43 +201,41 @@ def _cholesky(matrix: np.ndarray) -> np.ndarray:
             jitter = max(10.0 * jitter, 1e-12 * scale)
 
 
-def momentum_from(components: Components, metric: Metric, rungs: np.ndarray, noise: np.ndarray) -> np.ndarray:
+def momentum_from(components: Components, metric: Metric, sets: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Turn standard normal noise, shape (n_positions, n_coordinates), into momentum: F noise."""
     rest, places = rest_of(components), _places(components)
     momentum = np.empty_like(noise)
-    momentum[:, places] = metric.place[rungs] * noise[:, places]
-    momentum[:, rest] = _times(metric.factor[rungs], noise[:, rest]) + _times(
-        metric.coupling[rungs], noise[:, places]
+    momentum[:, places] = metric.place[sets] * noise[:, places]
+    momentum[:, rest] = _times(metric.factor[sets], noise[:, rest]) + _times(
+        metric.coupling[sets], noise[:, places]
     )
     return momentum
 
 
-def velocity_of(components: Components, metric: Metric, rungs: np.ndarray, momentum: np.ndarray) -> np.ndarray:
+def velocity_of(components: Components, metric: Metric, sets: np.ndarray, momentum: np.ndarray) -> np.ndarray:
     """Inverse mass times momentum."""
     rest, places = rest_of(components), _places(components)
     velocity = np.empty_like(momentum)
-    of_places = momentum[:, places] / metric.place[rungs]
-    velocity[:, rest] = _times(
-        metric.inverse[rungs], momentum[:, rest] - _times(metric.coupling[rungs], of_places)
-    )
-    back = _times(metric.coupling[rungs].transpose(0, 2, 1), velocity[:, rest])
-    velocity[:, places] = (of_places - back) / metric.place[rungs]
+    of_places = momentum[:, places] / metric.place[sets]
+    velocity[:, rest] = _times(metric.inverse[sets], momentum[:, rest] - _times(metric.coupling[sets], of_places))
+    back = _times(metric.coupling[sets].transpose(0, 2, 1), velocity[:, rest])
+    velocity[:, places] = (of_places - back) / metric.place[sets]
     return velocity
 
 
-def kinetic_energy(components: Components, metric: Metric, rungs: np.ndarray, momentum: np.ndarray) -> np.ndarray:
+def kinetic_energy(components: Components, metric: Metric, sets: np.ndarray, momentum: np.ndarray) -> np.ndarray:
     """Half of momentum times velocity."""
-    return 0.5 * np.sum(momentum * velocity_of(components, metric, rungs, momentum), axis=1)
+    return 0.5 * np.sum(momentum * velocity_of(components, metric, sets, momentum), axis=1)
 
 
-def displaced(components: Components, metric: Metric, rungs: np.ndarray, noise: np.ndarray) -> np.ndarray:
+def displaced(components: Components, metric: Metric, sets: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Turn standard normal noise into a displacement with the inverse mass as covariance: F'^-1 noise."""
     rest, places = rest_of(components), _places(components)
     result = np.empty_like(noise)
-    factor = metric.factor[rungs].transpose(0, 2, 1)
+    factor = metric.factor[sets].transpose(0, 2, 1)
     result[:, rest] = np.linalg.solve(factor, noise[:, rest][:, :, None])[:, :, 0]
-    back = _times(metric.coupling[rungs].transpose(0, 2, 1), result[:, rest])
-    result[:, places] = (noise[:, places] - back) / metric.place[rungs]
+    back = _times(metric.coupling[sets].transpose(0, 2, 1), result[:, rest])
+    result[:, places] = (noise[:, places] - back) / metric.place[sets]
     return result
 
 

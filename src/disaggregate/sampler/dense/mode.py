@@ -7,10 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from disaggregate.model.components import Components, within_bounds
-from disaggregate.sampler.dense.metric import Curvature, Metric, first_place, metric_of, velocity_of
+from disaggregate.sampler.dense.metric import (
+    Curvature,
+    Information,
+    Metric,
+    factored,
+    first_place,
+    hold_scales,
+    posterior_curvature,
+    velocity_of,
+)
 from disaggregate.sampler.dense.target import Target
 
-_MOST_STEPS = 40
+_MOST_STEPS = 60
 
 # A step that would gain less than this of the log density, and change log scales by less than that, is the last.
 _NEAR = 0.1
@@ -59,61 +68,81 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     rung : int, default=0
         Whose evidence counts.
     """
-    components, rungs = target.components, np.array([rung])
-    scales = _scales(components)
-    here = within_bounds(components, position)
-    energy, force, curvature = _look(target, here, rungs)
+    components, scales = target.components, _scales(target.components)
+    view = _View.at(target, within_bounds(components, position), rung)
     damping = _FIRST_DAMPING
     for _ in range(_MOST_STEPS):
-        step, gain = _newton(components, curvature, force, damping)
-        there = here + step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
-        new = _look(target, there, rungs)
-        is_up = bool(new[0] <= energy)
-        damping = max(damping / 10.0, _LEAST_DAMPING) if is_up else 10.0 * damping
-        if is_up:
-            here, (energy, force, curvature) = there, new
-            before = here[scales].copy()
-            here = _rescaled(components, here, curvature)
-            change = float(np.abs(here[scales] - before).max(initial=0.0))
-            if gain < _NEAR and change < _SAME_SCALE:
+        step, gain = _newton(components, view.curvature, view.force, damping)
+        there = view.position + step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
+        energy, force = _energy_and_force(target, there, rung)
+        if not energy <= view.energy:
+            damping *= 10.0
+            if gain < _NEAR or damping > _MOST_DAMPING:
                 break
-            if change > 0.0:
-                energy, force, curvature = _look(target, here, rungs)
-        elif gain < _NEAR or damping > _MOST_DAMPING:
+            continue
+        damping = max(damping / 10.0, _LEAST_DAMPING)
+        view = _View.at(target, there, rung, (energy, force))
+        moved = _rescaled(components, there, view.curvature)
+        change = float(np.abs(moved[scales] - there[scales]).max(initial=0.0))
+        view = view.rescaled(target, moved, rung)
+        if gain < _NEAR and change < _SAME_SCALE:
             break
-    metric = metric_of(np.ones(1), curvature)
-    return Mode(here, metric, _laplace(components, here, energy, metric))
+    metric = factored(np.ones(1), view.curvature)
+    return Mode(view.position, metric, _laplace(components, view.position, view.energy, metric))
+
+
+@dataclass(frozen=True)
+class _View:
+    """What is seen from a position: energy of the weights given the scales, force, information and curvature."""
+
+    position: np.ndarray
+    energy: float
+    force: np.ndarray
+    information: Information
+    curvature: Curvature
+
+    @classmethod
+    def at(
+        cls, target: Target, position: np.ndarray, rung: int, known: tuple[float, np.ndarray] | None = None
+    ) -> _View:
+        energy, force = _energy_and_force(target, position, rung) if known is None else known
+        [information] = target.information(position[None], np.array([rung]))
+        return cls(position, energy, force, information, _curvature(target, position, information))
+
+    def rescaled(self, target: Target, position: np.ndarray, rung: int) -> _View:
+        """Look from a position with other scales but the same scores: the information does not change."""
+        energy, force = _energy_and_force(target, position, rung)
+        return _View(position, energy, force, self.information, _curvature(target, position, self.information))
+
+
+def _curvature(target: Target, position: np.ndarray, information: Information) -> Curvature:
+    return posterior_curvature(target.components, position[None], [information])
 
 
 def _scales(components: Components) -> slice:
     return slice(components.n_weights, components.n_weights + len(components.priors))
 
 
-def _look(target: Target, position: np.ndarray, rungs: np.ndarray) -> tuple[float, np.ndarray, Curvature]:
-    """Energy of the weights given the scales, force and curvature."""
+def _energy_and_force(target: Target, position: np.ndarray, rung: int) -> tuple[float, np.ndarray]:
+    """Energy of the weights given the scales, and force."""
     with np.errstate(over="ignore", invalid="ignore"):
-        energy, force = target.evaluate(position[None], rungs)
+        energy, force = target.evaluate(position[None], np.array([rung]))
         value = float(energy[0])
         for prior, log_scale in zip(
             target.components.scale_priors, position[_scales(target.components)], strict=True
         ):
             value += float(prior.log_density(log_scale))
-    return (value if np.isfinite(value) else np.inf), force[0], target.curvature(position[None], rungs)
+    return (value if np.isfinite(value) else np.inf), force[0]
 
 
 def _newton(
     components: Components, curvature: Curvature, force: np.ndarray, damping: float
 ) -> tuple[np.ndarray, float]:
     """Return the damped step of everything but the scales, and by how much the log density would grow on it."""
-    rest = curvature.rest.copy()
-    diagonal = np.arange(rest.shape[1])
-    rest[0, diagonal, diagonal] *= 1.0 + damping
-    held = first_place(components) + np.arange(len(components.priors))  # the scales, among the rest
-    coupling = curvature.coupling.copy()
-    rest[0, held, :] = rest[0, :, held] = 0.0
-    rest[0, held, held] = 1.0
-    coupling[0, held] = 0.0
-    damped = metric_of(np.ones(1), Curvature(rest, coupling, (1.0 + damping) * curvature.place))
+    held = hold_scales(components, curvature)
+    diagonal = np.arange(held.rest.shape[1])
+    held.rest[0, diagonal, diagonal] *= 1.0 + damping
+    damped = factored(np.ones(1), held._replace(place=(1.0 + damping) * held.place))
     pull = force.copy()
     pull[_scales(components)] = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -128,7 +157,7 @@ def _rescaled(components: Components, position: np.ndarray, curvature: Curvature
     for s, prior in enumerate(components.scale_priors):
         own = np.flatnonzero(components.scale_of == s)
         t = position[scales.start + s]
-        told = 0.5 * np.exp(t) * float(np.sum(position[own] ** 2)) + prior.inverse_rate
+        told = max(0.5 * np.exp(t) * float(np.sum(position[own] ** 2)) + prior.inverse_rate, 1e-300)
         half = 0.5 * float(np.sum(1.0 - spread[own])) - prior.power
         if prior.rate > 0.0:
             best = np.log(max((np.sqrt(half**2 + 4.0 * prior.rate * told) - half) / (2.0 * prior.rate), 1e-300))
@@ -145,7 +174,7 @@ def weight_variances(components: Components, curvature: Curvature) -> np.ndarray
     first, n_scales = first_place(components), len(components.priors)
     weights = np.setdiff1d(np.arange(curvature.rest.shape[1]), first + np.arange(n_scales))
     rest = curvature.rest[:, weights][:, :, weights]
-    metric = metric_of(np.ones(1), Curvature(rest, curvature.coupling[:, weights], curvature.place))
+    metric = factored(np.ones(1), Curvature(rest, curvature.coupling[:, weights], curvature.place))
     inverse = metric.inverse[0]
     result = np.empty(components.n_weights)
     result[:first] = np.diagonal(inverse)[:first]

@@ -36,8 +36,8 @@ class Tally(NamedTuple):
 
     Attributes
     ----------
-    moves, accepted : ndarray of shape (n_chains, n_rungs)
-        Number of Hamiltonian moves, and their acceptance probabilities.
+    moves, accepted : ndarray of shape (n_chains, 2 * n_rungs)
+        Number of Hamiltonian moves, and their acceptance probabilities: of free ones, then with held scales.
     swapped : ndarray of shape (n_chains, n_rungs - 1)
         Acceptance probabilities of the swaps with the next rung.
     """
@@ -85,7 +85,7 @@ def new_state(position: np.ndarray) -> State:
 
 def empty_tally(n_chains: int, n_rungs: int) -> Tally:
     """Start counting."""
-    moves, accepted = np.zeros((2, n_chains, n_rungs))
+    moves, accepted = np.zeros((2, n_chains, 2 * n_rungs))
     return Tally(moves, accepted, np.zeros((n_chains, n_rungs - 1)))
 
 

@@ -7,24 +7,20 @@ import math
 import numpy as np
 
 from disaggregate.model.components import draw_from_prior
-from disaggregate.model.priors import LOG_SCALE_BOUND, ScalePrior
+from disaggregate.model.priors import LOG_SCALE_BOUND, SLICE_WIDTH, ScalePrior, slice_step
 from disaggregate.sampler.dense.metric import Metric, kinetic_energy, momentum_from, velocity_of
 from disaggregate.sampler.dense.state import State, Tally, moving_rungs
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.exchange import trade_places
-from disaggregate.sampler.scale import slice_step
 
 # Trajectories of half to all of this length. The mass makes the density nearly round, where a quarter of a turn
 # is enough.
-PATH_LENGTH = 2.0
+PATH_LENGTH = 3.2
 MOST_STEPS = 40
 
 # Every so often steps are this much shorter: where the density is much narrower than where trajectories were
 # tuned, all others may be refused.
-CAREFUL, CAREFUL_EVERY = 0.1, 10
-
-# Width of the first interval of a slice of log delta2.
-SLICE_WIDTH = 1.5
+CAREFUL, CAREFUL_EVERY = 0.1, 9
 
 # How far a scale jumps, as a standard deviation of its logarithm, and in which sweeps.
 JUMP = 1.0
@@ -68,28 +64,37 @@ def move_replicas(target: Target, metric: Metric, state: State, tally: Tally, rn
     and the likelihood of the reports with labels summed out.
     """
     n_chains, n_rungs, n_coordinates = state.position.shape
-    moving = moving_rungs(n_rungs, int(state.sweep[0]))
+    sweep = int(state.sweep[0])
+    moving, is_held = moving_rungs(n_rungs, sweep), holds_scales(sweep, len(target.components.priors))
     chains, rungs = np.repeat(np.arange(n_chains), len(moving)), np.tile(moving, n_chains)
-    length = PATH_LENGTH * (1.0 - 0.5 * rngs[0].random())
-    n_steps = min(max(math.ceil(length / metric.step[0]), 1), MOST_STEPS)
-    shorter = CAREFUL if state.sweep[0] % CAREFUL_EVERY == 0 else min(length / n_steps / metric.step[0], 1.0)
-    step = metric.step[rungs, None] * shorter
+    sets = rungs + n_rungs * is_held
+    length, longest = PATH_LENGTH * (1.0 - 0.5 * rngs[0].random()), metric.step[n_rungs * is_held]
+    n_steps = min(max(math.ceil(length / longest), 1), MOST_STEPS)
+    shorter = CAREFUL if sweep % CAREFUL_EVERY == 0 else min(length / n_steps / longest, 1.0)
+    step = metric.step[sets, None] * shorter
     noise = np.concatenate([rng.standard_normal((len(moving), n_coordinates)) for rng in rngs])
+    if is_held:
+        noise[:, target.components.n_weights : target.components.n_weights + len(target.components.priors)] = 0.0
     know(target, state, chains, rungs)
     position, force = state.position[chains, rungs], state.force[chains, rungs]
-    momentum = momentum_from(target.components, metric, rungs, noise)
+    momentum = momentum_from(target.components, metric, sets, noise)
     before = state.energy[chains, rungs] + 0.5 * np.sum(noise**2, axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_steps):
             momentum = momentum + 0.5 * step * force
-            position = position + step * velocity_of(target.components, metric, rungs, momentum)
+            position = position + step * velocity_of(target.components, metric, sets, momentum)
             energy, force = target.evaluate(position, rungs)
             momentum = momentum + 0.5 * step * force
-        log_ratio = before - energy - kinetic_energy(target.components, metric, rungs, momentum)
+        log_ratio = before - energy - kinetic_energy(target.components, metric, sets, momentum)
     for index, (chain, rung) in enumerate(zip(chains.tolist(), rungs.tolist(), strict=True)):
-        if is_accepted(log_ratio[index], tally, chain, rung, rngs[chain]):
+        if is_accepted(log_ratio[index], tally, chain, int(sets[index]), rngs[chain]):
             state.position[chain, rung] = position[index]
             state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
+
+
+def holds_scales(sweep: int, n_scales: int) -> bool:
+    """Tell whether trajectories hold the scales, where there are several: two sweeps do not, the next two do."""
+    return n_scales > 1 and sweep // 2 % 2 == 1
 
 
 def know(target: Target, state: State, chains: np.ndarray, rungs: np.ndarray) -> None:
@@ -101,13 +106,13 @@ def know(target: Target, state: State, chains: np.ndarray, rungs: np.ndarray) ->
         state.is_known[where] = 1
 
 
-def is_accepted(log_ratio: float, tally: Tally, chain: int, rung: int, rng: np.random.Generator) -> bool:
-    """Decide on the end of a trajectory, and count it."""
+def is_accepted(log_ratio: float, tally: Tally, chain: int, number: int, rng: np.random.Generator) -> bool:
+    """Decide on the end of a trajectory, and count it for its set of steps and masses."""
     threshold = -rng.standard_exponential()
-    tally.moves[chain, rung] += 1.0
+    tally.moves[chain, number] += 1.0
     if not math.isfinite(log_ratio):
         return False
-    tally.accepted[chain, rung] += math.exp(min(log_ratio, 0.0))
+    tally.accepted[chain, number] += math.exp(min(log_ratio, 0.0))
     return bool(threshold < log_ratio)
 
 

@@ -84,7 +84,10 @@ class Target:
 
     def curvature(self, position: np.ndarray, rungs: np.ndarray) -> Curvature:
         """Find the expected curvature at some positions, each on its own rung."""
+        return posterior_curvature(self.components, position, self.information(position, rungs))
+
+    def information(self, position: np.ndarray, rungs: np.ndarray) -> list[Information]:
+        """Find the expected curvature of the likelihood alone, in weights, offsets and z."""
         scores = scores_at(self.components, position)
         columns = np.ascontiguousarray(scores.weights[:, : self.components.n_columns])
-        information = self.likelihood.information(columns, scores.group, scores.error, rungs)
-        return posterior_curvature(self.components, position, information)
+        return self.likelihood.information(columns, scores.group, scores.error, rungs)

@@ -1,4 +1,4 @@
-"""A pilot run finds the ladder's rungs and the trajectories' steps and masses; the chains then leave them alone."""
+"""A pilot run finds the rungs of the ladder, and the steps and masses of trajectories; chains leave them alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.metric import Curvature, Metric, metric_of
 from disaggregate.sampler.dense.mode import Mode
 from disaggregate.sampler.dense.start import best_mode, start_chains
-from disaggregate.sampler.dense.state import State, empty_tally, new_record, new_state
+from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_record, new_state
 from disaggregate.sampler.rungs import place, respaced
 
 _ACCEPTED = 0.8
@@ -20,8 +20,8 @@ _FIRST_STEP, _LARGEST_STEP = 0.4, 1.6
 
 # Sweeps of each phase of the pilot but the last, and between two changes of the steps. The curvature is measured
 # at several positions of a phase: one place is not like all others.
-_PHASES = (30, 50, 70)
-_LEARN_EVERY = 5
+_PHASES = (40, 60, 80)
+_LEARN_EVERY = 10
 
 # Sweeps of the last phase: enough for the steps, and enough for the evidence to compare kernels by.
 ENOUGH_TO_TUNE = 60
@@ -83,18 +83,20 @@ def tune(
     mode = best_mode(backend.target, backend.n_starts, rng)
     powers = backend.target.powers
     state = new_state(start_chains(backend.target, [0], mode, [rng]))
-    metric = metric_of(np.full(len(powers), _FIRST_STEP), _tempered(backend, mode, powers))
+    components = backend.target.components
+    metric = metric_of(components, np.full(2 * len(powers), _FIRST_STEP), _tempered(backend, mode, powers))
     for phase, n_sweeps in enumerate((*_PHASES, n_last)):
         found = _run_phase(backend, metric, state, n_sweeps, rng, on_sweeps)
         metric = metric._replace(step=found.step)
         if phase == len(_PHASES):
             break  # the last steps belong to the present masses and rungs
-        metric = metric_of(metric.step, found.curvature)
+        metric = metric_of(components, metric.step, found.curvature)
         if phase > 0 and len(powers) > 1:
             spaced = respaced(powers, 1.0 - found.swapped / n_sweeps, n_replicas)
             nearest = np.abs(place(powers)[:, None] - place(spaced)).argmin(axis=0)
             state = new_state(state.position[:, nearest])._replace(sweep=state.sweep)
-            metric = Metric(*(np.ascontiguousarray(part[nearest]) for part in metric))
+            sets = np.concatenate([nearest, len(powers) + nearest])
+            metric = Metric(*(np.ascontiguousarray(part[sets]) for part in metric))
             powers, n_replicas = spaced, len(spaced)
             backend = backend.with_powers(powers)
     return Tuning(powers, metric, mode, found.log_ratios)
@@ -104,6 +106,23 @@ def _tempered(backend: Backend, mode: Mode, powers: np.ndarray) -> Curvature:
     """Curvature at the mode under each rung's evidence."""
     rungs = np.arange(len(powers))
     return backend.target.curvature(np.repeat(mode.position[None], len(rungs), axis=0), rungs)
+
+
+def adapted(step: np.ndarray, tally: Tally, rate: float) -> np.ndarray:
+    """Lengthen steps where more is accepted than needed, and shorten them where less is.
+
+    Parameters
+    ----------
+    step : ndarray of shape (n_sets,)
+        Present steps.
+    tally : Tally
+        What was accepted with them.
+    rate : float
+        How fast to learn.
+    """
+    moves = tally.moves.sum(axis=0)
+    surplus = np.where(moves > 0, tally.accepted.sum(axis=0) / np.maximum(moves, 1.0) - _ACCEPTED, 0.0)
+    return np.minimum(step * np.exp(rate * surplus), _LARGEST_STEP)
 
 
 @dataclass(frozen=True)
@@ -134,11 +153,10 @@ def _run_phase(
         n_burn = int(state.sweep[0])
         backend.advance(metric._replace(step=step), state, [rng], _LEARN_EVERY, n_burn, 1, tally, record)
         log_ratios[turn * _LEARN_EVERY : (turn + 1) * _LEARN_EVERY] = record.log_ratios[:, 0]
-        surplus = np.where(tally.moves > 0, tally.accepted / np.maximum(tally.moves, 1.0) - _ACCEPTED, 0.0)[0]
-        step = np.minimum(step * np.exp(1.5 / math.sqrt(1.0 + turn) * surplus), _LARGEST_STEP)
+        step = adapted(step, tally, 1.5 / math.sqrt(1.0 + turn))
         steps.append(np.log(step))
         swapped += tally.swapped[0]
-        if 2 * turn + 2 > n_sweeps // _LEARN_EVERY and turn % 2:
+        if 2 * turn + 2 > n_sweeps // _LEARN_EVERY:
             curvatures.append(backend.target.curvature(state.position[0], rungs))
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
