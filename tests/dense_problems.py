@@ -30,7 +30,7 @@ from disaggregate.sampler.dense.target import LikelihoodGradient
 
 INDIVIDUAL = inverse_gamma(6.0, 8.0)
 CONTEXT = half_normal(0.8)
-PLACE = half_normal(0.5)
+PLACE = half_normal(0.5, 0.05)
 
 
 def grouped(
@@ -153,7 +153,7 @@ def metric_for(components: Components, n_rungs: int, rng: np.random.Generator) -
     rest = 2.0 * mixing @ mixing.transpose(0, 2, 1) + np.eye(n_rest)
     coupling = 0.5 * rng.standard_normal((n_rungs, n_rest, components.n_places)) / np.sqrt(n_rest + 1.0)
     place = 1.0 + rng.random((n_rungs, components.n_places)) + np.sum(coupling**2, axis=1)
-    return metric_of(np.linspace(0.3, 0.5, n_rungs), Curvature(rest, coupling, place))
+    return metric_of(components, np.linspace(0.3, 0.5, 2 * n_rungs), Curvature(rest, coupling, place))
 
 
 class PlainLikelihood:

@@ -259,7 +259,7 @@ def populations_z(
 ) -> np.ndarray:
     """Test a move where the shares of populations are drawn from their law, z included, or from another one."""
     metric = metric_for(world.components, 1, rng)
-    metric = metric._replace(step=np.array([0.15]), place=3.0 * metric.place)
+    metric = metric._replace(step=np.full(2, 0.15), place=3.0 * metric.place)
     position, individual, group = draw_scores(world, n_draws, rng)
     shares, base = np.empty_like(group), world.base
     for k in range(n_draws):

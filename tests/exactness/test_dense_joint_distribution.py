@@ -43,6 +43,14 @@ def paths(at: Moment) -> None:
     at.state.sweep[0] += 1
 
 
+def held_paths(at: Moment) -> None:
+    """Trajectories of the weights alone."""
+    at.state.sweep[0] = 2
+    assert sweeps.holds_scales(2, 3)
+    at.state.is_known[:] = 0
+    sweeps.move_replicas(at.target, at.metric, at.state, at.tally, at.rngs)
+
+
 def slices(at: Moment) -> None:
     sweeps.slice_scales(at.target, at.state, at.rngs)
 
@@ -124,7 +132,13 @@ WORLDS: dict[str, Callable[[np.random.Generator], World]] = {
     "cells": with_cells,
     "survey weights": with_survey_weights,
 }
-ALONE: dict[str, Move] = {"path": paths, "slice": slices, "jump": jumps, "sweep": plain_sweep}
+ALONE: dict[str, Move] = {
+    "path": paths,
+    "held path": held_paths,
+    "slice": slices,
+    "jump": jumps,
+    "sweep": plain_sweep,
+}
 SWEEPS: dict[str, Move] = {"plain": plain_sweep, "compiled": compiled_sweep, "partitioned": partitioned_sweep}
 
 

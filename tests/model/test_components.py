@@ -98,7 +98,11 @@ def test_draws_from_the_prior(rng: np.random.Generator) -> None:
     for coordinate in (0, n_weights - 1, drawn.shape[1] - 1):
         assert stats.kstest(drawn[:, coordinate], "norm").pvalue > 1e-3
     scales = np.exp(drawn[:, n_weights : n_weights + n_scales])
-    laws = (stats.invgamma(3.0, scale=4.0), stats.gamma(0.5, scale=2.0 * 0.64), stats.gamma(0.5, scale=2.0 * 0.25))
+    laws = (
+        stats.invgamma(3.0, scale=4.0),
+        stats.gamma(0.5, scale=2.0 * 0.64),
+        stats.geninvgauss(0.5, 0.05 / 0.5, scale=0.05 * 0.5),
+    )
     for s, law in enumerate(laws):
         assert stats.kstest(scales[:, s], law.cdf).pvalue > 1e-3
         assert stats.kstest(scales[:, s], laws[s - 1].cdf).pvalue < 1e-6  # scales are not mixed up

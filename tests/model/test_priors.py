@@ -13,12 +13,16 @@ PRIORS = {
     "sharp inverse gamma": inverse_gamma(40.0, 2.0),
     "half normal": half_normal(0.5),
     "wide half normal": half_normal(20.0),
+    "half normal with a floor": half_normal(0.5, 0.1),
+    "both rates": ScalePrior(-2.0, 0.4, 1.5),
 }
 KNOWN = {
     "inverse gamma": stats.invgamma(1.5, scale=7.5),
     "sharp inverse gamma": stats.invgamma(20.0, scale=1.0),
     "half normal": stats.gamma(0.5, scale=2.0 * 0.25),
     "wide half normal": stats.gamma(0.5, scale=2.0 * 400.0),
+    "half normal with a floor": stats.geninvgauss(0.5, 0.1 / 0.5, scale=0.1 * 0.5),
+    "both rates": stats.geninvgauss(-2.0, 2.0 * np.sqrt(0.6), scale=np.sqrt(1.5 / 0.4)),
 }
 
 names = pytest.mark.parametrize("name", PRIORS)
@@ -74,6 +78,26 @@ def test_draws_of_another_law_are_told_apart(rng: np.random.Generator) -> None:
 @names
 def test_center_is_typical(name: str) -> None:
     assert 0.05 < KNOWN[name].cdf(np.exp(PRIORS[name].center)) < 0.95
+
+
+def test_below_its_floor_a_half_normal_deviation_has_next_to_no_mass() -> None:
+    prior, without = half_normal(0.5, 0.1), half_normal(0.5)
+    below, above = 2.0 * np.log(0.02), 2.0 * np.log([0.3, 1.0])
+    assert prior.log_density(below) < without.log_density(below) - 10.0
+    np.testing.assert_allclose(prior.log_density(above), without.log_density(above), atol=0.25)
+
+
+def test_a_prior_with_next_to_no_mass_in_the_support(rng: np.random.Generator) -> None:
+    """Slices take the place of draws that all fall outside."""
+    prior = ScalePrior(50.0, 1e-30, 0.0)
+    drawn = np.array([prior.draw_log(rng) for _ in range(50)])
+    assert np.all(np.abs(drawn) <= LOG_SCALE_BOUND)
+    assert np.all(drawn > LOG_SCALE_BOUND - 1.0)  # the density grows to the upper end
+
+
+@pytest.mark.parametrize("name", ["inverse gamma", "sharp inverse gamma", "half normal", "wide half normal"])
+def test_median(name: str) -> None:
+    assert KNOWN[name].cdf(PRIORS[name].median) == pytest.approx(0.5, abs=1e-9)
 
 
 def test_outside_its_support_the_density_is_zero() -> None:
