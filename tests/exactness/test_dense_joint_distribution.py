@@ -179,9 +179,9 @@ def one_scale(at: Moment) -> Moment:
     return replace(at, target=with_components(at.target, scale_of=scale_of))
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", ["path", "slice", "jump"])
 def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Generator) -> None:
-    z = chains_z(lambda at: ALONE[name](one_scale(at)), make_world(rng), rng, n_repeats=6)
+    z = chains_z(lambda at: ALONE[name](one_scale(at)), make_world(rng), rng, n_repeats=4)
     assert largest(z) > FAILS
 
 
@@ -208,7 +208,7 @@ def test_an_error_of_the_ratio_of_another_size_is_caught(rng: np.random.Generato
     def larger(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
         return populations.share_law(reports, individual, group, 12.0 * error)
 
-    z = populations_z(paths, sampled_world(rng), rng, n_repeats=6, law_of=larger)
+    z = populations_z(paths, sampled_world(rng), rng, n_draws=2400, n_repeats=6, law_of=larger)
     assert largest(z) > FAILS
 
 
