@@ -38,7 +38,7 @@ MOST_MISSES = 12
 KINDS = {"people": "these very people (`--outcomes`)", "like_them": "many like them (default)"}
 FITS = {
     "default": ["--size", "presvotes_DR_16", "--sampled"],
-    "no context": ["--size", "presvotes_DR_16", "--sampled", "--context", "no"],
+    "no places": ["--size", "presvotes_DR_16", "--sampled", "--context", "no", "--group-effects", "no"],
     "less trust": ["--confidence", "25", "--context", "no"],
 }
 CITY = [f"NY-{number:02d}" for number in range(5, 16)]
@@ -250,10 +250,11 @@ New York City (districts 5 to 15) {told["vote_city"]:.3f} report a vote for Trum
 predicts {told["predicted_city"]:.3f}; elsewhere it is {told["vote_elsewhere"]:.3f} where it predicts \
 {told["predicted_elsewhere"]:.3f}.
 
-**Without context** the fit takes all of that for an effect of the features, which then seem larger than they \
-are: the estimates order subgroups well and set them too far apart, and no interval shows it.
+**Without places**, neither context nor group effects, the fit takes all of that for an effect of the \
+features, which then seem larger than they are: the estimates order subgroups well and set them too far apart, \
+and no interval shows it.
 
-**With context**, as the evidence of the results alone prefers, part of it is put down to place. Results of \
+**With both**, the default, part of it is put down to place. Results of \
 districts cannot tell how large a part, so the intervals are wide; here the truth lies well inside most of \
 them. Subgroups overlap and share the same doubt, so that nearly all or few of them hold the truth together: \
 one state in one year does not show whether 90 % is right on average. Differences between subgroups are still \
@@ -275,11 +276,11 @@ squared differences between reported and official shares, in standard errors, wo
 | --- | --- | {" | ".join(["--- | ---"] * len(tables))} |
 {_lines(column_lines(tables))}
 
-The farthest misses without context:
+The farthest misses without places:
 
 | by | subgroup | people | truth | estimate | 90 % interval |
 | --- | --- | --- | --- | --- | --- |
-{_lines(miss_lines(tables["no context"]))}
+{_lines(miss_lines(tables["no places"]))}
 
 ![Reported and estimated share of each subgroup](cces_subgroups.png)
 """

@@ -206,7 +206,10 @@ def test_fits_under_other_choices_are_told_of_the_counts(census, fits):
     analysis = dg.fit_tables(cells, votes, count="n", settings=SETTINGS, **ROLES)
     ids = cells["district"][cells["n"] > 0].tolist()
     analysis.classifier._data = SimpleNamespace(  # that of a fit of cells has a row per cell
-        ids=ids, names=analysis.classifier._data.names, evidence=analysis.classifier._data.evidence
+        ids=ids,
+        names=analysis.classifier._data.names,
+        evidence=analysis.classifier._data.evidence,
+        tells_of_places=True,
     )
     people = _people_of_the_fit(analysis, cells)
     assert len(people) == len(cells) - 1

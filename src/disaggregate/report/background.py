@@ -31,6 +31,11 @@ _METHOD = (
     "is right. What cannot be checked from group results is whether people with equal features are alike in all "
     "groups. ",
 )
+_OF_A_SAMPLE = (
+    "Here the results speak of whole groups, of which the people are a sample. What people a group has is seen "
+    "from its own sample and, the more alike groups are, from those of the others; the share of the group is the "
+    "average of their probabilities, with the error of the sample."
+)
 _NOT_ALLOWED_FOR = "Where they are not, results by subgroup are off, and no interval shows it."
 _ALLOWED_FOR = (
     "Where they differ {how}, which this fit allows for, the intervals show it. Where they differ in another way, "
@@ -51,7 +56,8 @@ _PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba"
 
 def method_section(analysis: Analysis) -> Section:
     """Explain the model in plain words."""
-    told = [*_METHOD[:-1], _METHOD[-1] + _limits(analysis)]
+    sample = [_OF_A_SAMPLE] if analysis.sampled else []
+    told = [_METHOD[0], *sample, *_METHOD[1:-1], _METHOD[-1] + _limits(analysis)]
     return Section("method", "Method", [*map(Text, told), Heading("References"), Notes(_REFERENCES)])
 
 

@@ -40,8 +40,8 @@ def groups_section(analysis: Analysis, level: float, min_group_size: int = 1) ->
     }
     blocks: list[Block] = [
         Text(
-            "The reported share is what the results say. The implied share is what the model believes of the "
-            "very people of the group, given the results and everybody's features."
+            "The reported share is what the results say. The implied share is what the model "
+            f"{_implied(analysis)}, given the results and everybody's features."
         ),
         Text(_agreement(table, level, int(np.isnan(analysis.classifier._data.reported_shares).sum()))),
         *_withheld(min_group_size),
@@ -52,6 +52,12 @@ def groups_section(analysis: Analysis, level: float, min_group_size: int = 1) ->
         blocks.append(draw("groups", caption, 4.2, lambda ax: group_shares(shown, ax=ax)))
     blocks.append(as_table(table, "Reported and implied share of positives in each group.", headings))
     return Section("groups", "Groups", blocks)
+
+
+def _implied(analysis: Analysis) -> str:
+    if analysis.sampled:
+        return "expects of the whole group, of which the people are a sample"
+    return "believes of the very people of the group"
 
 
 def subgroups_section(

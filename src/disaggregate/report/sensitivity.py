@@ -17,7 +17,7 @@ from disaggregate.tables.words import plural
 _HOW_TO = """\
 This report rests on one fit. How far an estimate hangs on the choices made for it can only be seen by fitting \
 again with other choices, which takes as long as the first fit each time, so it is not part of this page unless \
-you ask for it. The first command fits again with results trusted less, with other kernels and with other priors; \
+you ask for it. The first command fits again with other kernels, other priors and other views of groups; \
 the second adds what it found to this page:"""
 _COMMANDS = """\
 disaggregate sensitivity model.dgz people.csv --by {by} -o sensitivity.csv
@@ -102,7 +102,7 @@ def _summary(table: pd.DataFrame) -> str:
     if not n_moved:
         return (
             f"None of {counted} moves by more than one standard error under any of these choices. That says "
-            "nothing of what all these fits assume: that people with equal features are alike in all groups."
+            "nothing of what all these fits assume about people with equal features in different groups."
         )
     row = table.loc[shifts.idxmax()]
     whose = "everybody" if row["by"] == "everybody" else f"{row['by']} = {row['subgroup']}"

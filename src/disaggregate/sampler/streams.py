@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 
-# Streams of blocks come after those that are spawned below.
-_BLOCKS = 4
-
 
 class Streams:
     """Generators for one fit: for its chains, its pilot runs, its centres, and the order of its draws.
@@ -23,7 +20,7 @@ class Streams:
     def __init__(self, random_state: Any) -> None:
         root = np.random.SeedSequence(_seed(random_state))
         self.seed: Any = root.entropy  # the same one gives the same streams, also where none was given
-        children = root.spawn(_BLOCKS)
+        children = root.spawn(4)
         self._centers, self._chains, self._pilots, self._order = children
 
     def for_centers(self) -> np.random.Generator:
@@ -46,19 +43,6 @@ class Streams:
     def for_order(self) -> np.random.Generator:
         """Return the generator that shuffles the draws of several kernels."""
         return np.random.default_rng(self._order)
-
-
-def stream_of_block(seed: int, key: tuple[int, ...]) -> np.random.Generator:
-    """Return the generator of one block at one time: the same wherever, and however often, the block is worked on.
-
-    Parameters
-    ----------
-    seed : int
-        Seed of the fit, as :class:`Streams` tells it.
-    key : tuple of int
-        What tells this stream from all others, such as chain, sweep and block.
-    """
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BLOCKS, *key)))
 
 
 def _seed(random_state: Any) -> int | None:
