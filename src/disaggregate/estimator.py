@@ -363,7 +363,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             check_reports(self.posterior_, training, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         return self
 
     @property
@@ -488,9 +488,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
         return withhold(subgroup_rates(probability, people, by, weight, level=level), min_group_size)
 
-    def score(
-        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None
-    ) -> float:
+    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
 
         The second is a proper score that chooses hyper-parameters without anybody's label.

@@ -14,12 +14,12 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from disaggregate.sampler.dense.chain import DenseChain
 
 import disaggregate as dg
 from disaggregate.fitting.draws_place import DrawsInFolder
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
+from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.kept import KeptInMemory, KeptOnDisk
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import (
@@ -130,7 +130,7 @@ def test_other_processes_write_to_the_folder_too(tmp_path):
 
 
 def test_folders_that_cannot_be_had_are_refused_before_anything_is_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(DenseChain, "advance", lambda chain: pytest.fail("it was too late"))
+    monkeypatch.setattr(DenseChains, "advance", lambda chain: pytest.fail("it was too late"))
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ValueError, match=r"draws_to=.* is not empty; give another folder"):
         fit(model_of("one replica"), draws_to=tmp_path)
@@ -258,7 +258,7 @@ def kind_and_chain(request):
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("disaggregate.fitting.journey.run", take)
+        patch.setattr("disaggregate.fitting.session.run", take)
         with pytest.raises(Killed):
             fit(small_model(**KINDS_OF_CHAIN[request.param]))
     return request.param, found[0]

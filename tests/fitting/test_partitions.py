@@ -76,7 +76,7 @@ def assert_same(one, other, data):
 
 
 def test_large_groups_have_the_other_law(normal_counts):
-    X, shares, groups = LARGE
+    _X, shares, groups = LARGE
     evidence = {group: dg.evidence.Fraction(share) for group, share in shares.items()}
     law = make_reports(group_rows(groups.tolist(), evidence)).law
     assert np.bincount(law, minlength=3).tolist() == [0, 30, 2]
@@ -222,7 +222,7 @@ def test_samples_of_populations_stay_whole(monkeypatch):
 
 @pytest.mark.usefixtures("small_partitions")
 def test_cells_in_partitions_have_the_posterior_of_the_whole():
-    X, shares, groups = SMALL
+    X, _shares, groups = SMALL
     counts = 1 + np.arange(len(X)) % 4
     length = {"n_draws": 300, "n_burn": 100, "n_replicas": 1, "kernel": "linear", "emphasis": 1.0}
     in_parts = fit(SMALL, {"counts": counts}, **length)
