@@ -11,10 +11,10 @@ PACKAGE = "disaggregate"
 
 # Folders and single modules, from low to high. Some have yet to come: parallel is to be the name of execute.
 ORDER = (
-    *("settings", "even_choice", "complete_file", "datasets", "pictures"),  # these use nothing of ours
+    *("even_choice", "complete_file", "datasets", "pictures"),  # these use nothing of ours
     *("parallel", "execute"),
     *("groups", "evidence"),
-    *("tables", "basis", "model", "sampler", "posterior", "choice", "fitting", "saving", "estimator"),
+    *("tables", "basis", "model", "settings", "sampler", "posterior", "fitting", "saving", "estimator"),
     *("analysis", "privacy", "folder_analysis"),
     *("plots", "report", "images"),
     PACKAGE,  # the package itself: what a user gets with `import disaggregate`
@@ -22,9 +22,7 @@ ORDER = (
 )
 
 # Imports of something higher that are known, as pairs of a module and the folder that it should not use.
-KNOWN = {
-    ("fitting.journey", "saving"),  # a fit writes its own checkpoints
-}
+KNOWN: set[tuple[str, str]] = set()
 
 
 def modules_in(source: Path) -> dict[str, Path]:

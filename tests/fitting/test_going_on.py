@@ -70,7 +70,8 @@ def killed_after(n_writes, monkeypatch):
 @pytest.mark.parametrize("n_writes", [1, 2, 4])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_fit_goes_on_to_the_same_draws(kind, n_writes, tmp_path, monkeypatch):
-    length = {} if kind == "sparse ladder" else {"n_draws": 1000}  # time for several checkpoints
+    # Time for several checkpoints.
+    length = {} if kind == "sparse ladder" else {"n_draws": 4000 if kind == "published" else 1000}
     whole = fit(model_of(kind, **length))
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
@@ -244,7 +245,9 @@ def test_an_interrupt_before_the_first_draw_is_an_interrupt(monkeypatch):
 
 def drawn(n, n_rows=3):
     ones = np.ones(n, dtype=int)
-    return ChainDraws(ones, ones * 1.0, ones * 0, ones * 1.0, np.full(n_rows, n), np.full(4, n), None, None)
+    return ChainDraws(
+        ones, ones * 1.0, ones * 0, ones * 1.0, np.full(n_rows, n), np.full(4, n), np.zeros((n, 1, 2)), np.ones(1)
+    )
 
 
 def test_draws_are_cut_in_proportion():
@@ -252,6 +255,7 @@ def test_draws_are_cut_in_proportion():
     assert [[len(chain.size) for chain in chains] for chains in draws] == [[25, 25], [8, 8]]
     assert missing == "Stopped early, with 33 of 80 draws per chain."
     assert_array_equal(draws[0][0].label_sums, 25.0)
+    assert draws[0][0].log_ratios.shape == (25, 1, 2)
 
 
 def test_chains_without_draws_are_left_out():

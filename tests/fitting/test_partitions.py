@@ -59,7 +59,7 @@ def normal_counts(monkeypatch):
 
 @pytest.fixture
 def small_partitions(monkeypatch, normal_counts):
-    use_small_partitions(monkeypatch)
+    use_small_partitions(monkeypatch, 100, tile_rows=30)
 
 
 def fit(data, how=None, **settings):
