@@ -1,4 +1,4 @@
-"""A pilot run finds the ladder's rungs and the trajectories' steps and masses; the chains then leave them alone."""
+"""A pilot run finds the ladder's rungs and the trajectories' steps and masses; chains then leave them alone."""
 
 from __future__ import annotations
 
