@@ -114,19 +114,17 @@ def _compare(
 ) -> tuple[float, np.ndarray]:
     """Say how far a report lies from what the other groups lead to expect, and how far made-up ones would."""
     rows = slice(*data.offsets[group : group + 2])
-    people = np.ones_like(data.units[rows]) if data.counts is None else data.counts[rows]
-    share_of = data.units[rows] / data.totals[group]  # of one person of each row
+    share_of = data.units[rows] / data.units[rows].sum()
     p = ndtr(scores)
-    mean, variance = p @ (share_of * people), (p * (1.0 - p)) @ (share_of**2 * people)
+    mean, variance = p @ share_of, (p * (1.0 - p)) @ share_of**2
     weight = _weights_without(scores, reports, group)
     expected = weight @ mean
     confidence = getattr(data.evidence[group], "confidence", np.inf)
     noise = expected * (1.0 - expected) / (confidence + 3.0)
     spread = np.sqrt(max(weight @ (variance + (mean - expected) ** 2) + noise, _LEAST_VARIANCE))
     drawn = p[rng.choice(len(p), _REPLICATES, p=weight)]
-    positive = rng.random(drawn.shape) < drawn if data.counts is None else rng.binomial(people, drawn)
-    made_up = _with_noise(positive @ share_of, confidence, rng)
-    reported = data.evidence[group].reported_share(int(people.sum()))
+    made_up = _with_noise((rng.random(drawn.shape) < drawn) @ share_of, confidence, rng)
+    reported = data.evidence[group].reported_share(len(share_of))
     return float((reported - expected) / spread), (made_up - expected) / spread
 
 
