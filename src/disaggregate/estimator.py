@@ -363,7 +363,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             check_reports(self.posterior_, training, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         return self
 
     @property

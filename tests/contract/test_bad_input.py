@@ -79,6 +79,7 @@ BAD_SETTINGS = {
     "centers": ("some", "centers must be"),
     "intercept": ("yes", "intercept must be"),
     "context": ("yes", "context must be"),
+    "group_effects": ("yes", "group_effects must be"),
     "weights": ("thick", "weights must be"),
     "a": (0.0, "a must be"),
     "b": (-1.0, "b must be"),

@@ -36,12 +36,12 @@ def small():
 def test_a_group_has_columns_of_its_own(small):
     X = small_features()
     posterior, rows = small._fitted_and_rows(X, GROUPS)
-    assert rows.shape == (15, 2 * X.shape[1])
+    assert rows.with_context().shape == (15, 2 * X.shape[1])
     assert posterior.parts[0].basis.n_columns == 1 + X.shape[1] + len(X)
     part = posterior.parts[0]
-    by_hand = part.weights[:, 1 : 1 + X.shape[1]] @ rows[:, X.shape[1] :].T
-    alike = small.context_.beside(X, None)
-    assert_allclose(posterior.scores(rows) - posterior.scores(alike), by_hand, atol=1e-9)
+    by_hand = part.weights[:, 1 : 1 + X.shape[1]] @ rows.context.T
+    assert_allclose(posterior.scores(rows) - posterior.scores(X), by_hand, atol=1e-9)
+    assert part.context_delta2.shape == posterior.shape
 
 
 def test_predictions_depend_on_the_group(small):
@@ -89,15 +89,16 @@ def test_the_score_of_new_groups_knows_their_make_up(small):
     assert by_hand.score(X, shares, groups=renamed) != small.score(X, shares, groups=renamed)
 
 
-def test_the_evidence_finds_a_context_and_predictions_gain():
+def test_auto_is_a_context_where_there_are_groups_and_predictions_gain():
     X, groups, shares, chance = make_places(company=3.0)
     told = dg.GroupStatsClassifier(**SHORT, context="auto").fit(X, shares, groups=groups)
-    assert {score.context for score in told.diagnostics_.kernels} == {False, True}
-    assert "make-up of a group matters to its members, beyond their own features, has probability" in str(
-        told.diagnostics_
-    )
-    weight = sum(score.weight for score in told.diagnostics_.kernels if score.context)
-    assert weight > 0.5
+    assert all(part.basis.context for part in told.posterior_.parts)
+    sure = dg.GroupStatsClassifier(**SHORT, context=True).fit(X, shares, groups=groups)
+    assert_array_equal(told.posterior_.delta2, sure.posterior_.delta2)
+    # Its scale shrinks where the reports do not need it.
+    alone = dg.GroupStatsClassifier(**SHORT, context=True)
+    alone.fit(X, make_places(company=0.0)[2], groups=groups)
+    assert np.median(told.posterior_.scales["context"]) > 2.0 * np.median(alone.posterior_.scales["context"])
     untold = dg.GroupStatsClassifier(**SHORT).fit(X, shares, groups=groups)
     error, worse = (np.abs(model.predict_proba(X, groups)[:, 1] - chance).mean() for model in (told, untold))
     assert error < worse

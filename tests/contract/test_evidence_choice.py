@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from disaggregate.choice import kernel_weights
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp, ndtr
 
 from disaggregate import GroupStatsClassifier, published_settings
 from disaggregate.datasets import make_districts
+from disaggregate.fitting.kernels import kernel_weights
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -7,9 +7,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from disaggregate.sampler.dense.chain import DenseChain
 
 import disaggregate as dg
+from disaggregate.sampler.dense.chains import DenseChains
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import interrupt_after
 
@@ -60,7 +60,7 @@ def test_after_an_interrupt(before, tmp_path, monkeypatch):
 
 
 def test_after_a_failure(before, tmp_path, monkeypatch):
-    real, turns = DenseChain.advance, []
+    real, turns = DenseChains.advance, []
 
     def advance(chain):
         real(chain)
@@ -68,7 +68,7 @@ def test_after_a_failure(before, tmp_path, monkeypatch):
         if len(turns) == 3:
             raise KeyError("in a chain")
 
-    monkeypatch.setattr(DenseChain, "advance", advance)
+    monkeypatch.setattr(DenseChains, "advance", advance)
     with pytest.raises(KeyError, match="in a chain"):
         fit(model_of(n_draws=20_000), checkpoint=tmp_path / "run.dgc")
     assert what_is_there() == before

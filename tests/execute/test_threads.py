@@ -1,3 +1,4 @@
+import pickle
 import threading
 import time
 
@@ -78,3 +79,59 @@ def test_tasks_that_wait_for_a_thread_are_cancelled():
     with pytest.raises(ValueError, match="at once"):
         Threads(1, on_failure=told.set).map(work, range(1000))
     assert len(begun) < 1000
+
+
+def names_of_threads():
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("disaggregate")]
+
+
+def test_threads_are_kept_as_long_as_somebody_is_inside():
+    threads = Threads(2)
+    with threads:
+        first = set(threads.map(lambda _: threading.get_ident(), range(20)))
+        with threads:
+            assert set(threads.map(lambda _: threading.get_ident(), range(20))) <= first | {*live_threads()}
+        assert names_of_threads(), "the inner context took the threads of the outer one away"
+        assert threads.map(lambda k: k + 1, [1, 2]) == [2, 3]
+        assert len(names_of_threads()) <= 2
+    assert not names_of_threads()
+    assert threads.map(lambda k: k + 1, [1, 2]) == [2, 3]  # without a context as ever
+    assert not names_of_threads()
+
+
+def live_threads():
+    return [thread.ident for thread in threading.enumerate() if thread.name.startswith("disaggregate")]
+
+
+def test_a_failure_does_not_end_the_threads_of_a_context():
+    def fail(k):
+        raise KeyError(k)
+
+    with Threads(2) as threads:
+        with pytest.raises(KeyError):
+            threads.map(fail, [1, 2, 3])
+        assert threads.map(lambda k: k + 1, [1, 2]) == [2, 3]
+    assert not names_of_threads()
+
+
+def test_threads_wait_for_what_still_runs_when_they_end():
+    ended = threading.Event()
+
+    def work(k):
+        if k == 0:
+            raise KeyError("at once")
+        time.sleep(0.05)
+        ended.set()
+
+    with pytest.raises(KeyError, match="at once"), Threads(2) as threads:
+        threads.map(work, [1, 0])
+    assert ended.is_set()
+    assert not names_of_threads()
+
+
+def test_a_copy_leaves_the_threads_behind():
+    with Threads(2) as threads:
+        threads.map(str, [1, 2])
+        twin = pickle.loads(pickle.dumps(threads))
+    assert twin.n_threads == 2
+    assert twin.map(str, [1, 2]) == ["1", "2"]

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from disaggregate.sampler.blocks import cut
 
 import disaggregate as dg
-from disaggregate.fitting import blocks, dense
+from disaggregate.fitting import dense
 from disaggregate.fitting.digits import digest, require_same_digits
 from tests.contract.small import small_model
+from tests.partitions import use_small_partitions
 
 TOWN = dg.datasets.make_districts(random_state=3)
 
@@ -22,14 +22,14 @@ def test_the_last_digit_counts():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("module", [dense, blocks], ids=["dense", "blocks"])
-def test_a_fit_with_other_digits_is_not_resumed(module, tmp_path, monkeypatch):
+@pytest.mark.parametrize("in_partitions", [False, True])
+def test_a_fit_with_other_digits_is_not_resumed(in_partitions, tmp_path, monkeypatch):
     how = {"groups": TOWN.groups, "checkpoint": tmp_path / "run.dgc"}
-    if module is blocks:
-        monkeypatch.setattr(cut, "BLOCK_ROWS", 20)
+    if in_partitions:
+        use_small_partitions(monkeypatch, 20, 10)
     model = small_model(kernel="rbf", gamma="scale", centers=20, n_draws=10, n_burn=5)
     with monkeypatch.context() as patch:
-        patch.setattr(module, "digest", lambda array: "of another machine")
+        patch.setattr(dense, "digest", lambda array: "of another machine")
         model.fit(TOWN.X, TOWN.shares, **how)
     kept = how["checkpoint"].read_bytes()
     with pytest.raises(ValueError, match="other digits than before"):

@@ -14,12 +14,12 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from disaggregate.sampler.dense.chain import DenseChain
 
 import disaggregate as dg
 from disaggregate.fitting.draws_place import DrawsInFolder
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
+from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.kept import KeptInMemory, KeptOnDisk
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import (
@@ -130,7 +130,7 @@ def test_other_processes_write_to_the_folder_too(tmp_path):
 
 
 def test_folders_that_cannot_be_had_are_refused_before_anything_is_drawn(tmp_path, monkeypatch):
-    monkeypatch.setattr(DenseChain, "advance", lambda chain: pytest.fail("it was too late"))
+    monkeypatch.setattr(DenseChains, "advance", lambda chain: pytest.fail("it was too late"))
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ValueError, match=r"draws_to=.* is not empty; give another folder"):
         fit(model_of("one replica"), draws_to=tmp_path)
@@ -242,10 +242,16 @@ def growth(chain, turns_first=3, turns_then=20):
 
 KINDS_OF_CHAIN = {
     "dense": {"n_replicas": 3},
+    "places": {"n_replicas": 3, "context": True, "group_effects": True},
     "sparse": {"weights": "sparse"},
     "sparse ladder": {"weights": "sparse", "n_replicas": 3},
 }
-A_TURN = {"dense": 50 * 8 * 10, "sparse": 50 * 16, "sparse ladder": 10 * 16}  # bytes that it draws, at least
+A_TURN = {
+    "dense": 50 * 8 * 10,
+    "places": 50 * 8 * 10,
+    "sparse": 50 * 16,
+    "sparse ladder": 10 * 16,
+}  # bytes that it draws, at least
 
 
 @pytest.fixture(scope="module", params=KINDS_OF_CHAIN)
@@ -258,7 +264,7 @@ def kind_and_chain(request):
         raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("disaggregate.fitting.journey.run", take)
+        patch.setattr("disaggregate.fitting.session.run", take)
         with pytest.raises(Killed):
             fit(small_model(**KINDS_OF_CHAIN[request.param]))
     return request.param, found[0]
@@ -273,8 +279,13 @@ def chain(kind_and_chain):
 
 
 @pytest.fixture
-def a_turn(kind_and_chain):
-    return A_TURN[kind_and_chain[0]]
+def kind(kind_and_chain):
+    return kind_and_chain[0]
+
+
+@pytest.fixture
+def a_turn(kind):
+    return A_TURN[kind]
 
 
 def test_memory_grows_with_draws_in_memory(chain, a_turn):
@@ -293,7 +304,7 @@ def test_memory_does_not_grow_with_sweeps_that_are_not_kept(schedule, chain, a_t
     assert growth(chain) < 3 * a_turn
 
 
-def test_thinning_keeps_every_so_many_draws_with_what_belongs_to_them(chain):
+def test_thinning_keeps_every_so_many_draws_with_what_belongs_to_them(chain, kind):
     """The likelihood ratios along the ladder too, which would grow with sweeps else."""
     thinned = copy.deepcopy(chain)
     thinned.schedule = replace(thinned.schedule, n_burn=13, n_draws=11, thin=7)
@@ -301,9 +312,12 @@ def test_thinning_keeps_every_so_many_draws_with_what_belongs_to_them(chain):
     for one in (chain, thinned):
         while one.n_done < one.n_sweeps:
             one.advance()
-    every, some = chain.draws(), thinned.draws()
-    np.testing.assert_array_equal(some.scale, every.scale[6::7])
-    np.testing.assert_array_equal(some.stones, every.stones[6::7])
+    every, some = (own[0] if isinstance(own, list) else own for own in (chain.draws(), thinned.draws()))
+    assert some.n_draws == 11
+    name = "scales" if isinstance(some, DenseDraws) else "scale"
+    np.testing.assert_array_equal(getattr(some, name), getattr(every, name)[6::7])
+    np.testing.assert_array_equal(some.log_ratios, every.log_ratios[6::7])
+    assert len(some.log_ratios) == (0 if kind == "sparse" else 11)
 
 
 def test_diagnostics_look_at_few_individuals_at_once(monkeypatch):

@@ -9,13 +9,13 @@ import threading
 
 import numpy as np
 import pytest
-from disaggregate.sampler.dense.chain import DenseChain
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
 from disaggregate.execute import turns
-from disaggregate.fitting.plan import even_draws
+from disaggregate.fitting.results import even_draws
 from disaggregate.sampler.chain import ChainDraws, SparseChain
+from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.saving import checkpoint as checkpoints
 from disaggregate.saving import pace
 from disaggregate.saving.archive import ArchiveError
@@ -70,7 +70,8 @@ def killed_after(n_writes, monkeypatch):
 @pytest.mark.parametrize("n_writes", [1, 2, 4])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_fit_goes_on_to_the_same_draws(kind, n_writes, tmp_path, monkeypatch):
-    length = {} if kind == "sparse ladder" else {"n_draws": 1000}  # time for several checkpoints
+    # Time for several checkpoints.
+    length = {} if kind == "sparse ladder" else {"n_draws": 4000 if kind == "published" else 1000}
     whole = fit(model_of(kind, **length))
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
@@ -104,7 +105,7 @@ def test_where_it_runs_may_change(tmp_path, monkeypatch):
 def test_nothing_is_done_twice_after_the_end(tmp_path, monkeypatch):
     path = tmp_path / "run.dgc"
     whole = fit(model_of("one replica"), checkpoint=path)
-    monkeypatch.setattr(DenseChain, "advance", lambda self: pytest.fail("a finished chain was moved"))
+    monkeypatch.setattr(DenseChains, "advance", lambda self: pytest.fail("a finished chain was moved"))
     assert_same(fit(model_of("one replica"), checkpoint=path, resume=True), whole)
 
 
@@ -194,7 +195,7 @@ def test_a_warm_start_needs_the_same_fit_and_its_chains(tmp_path):
     assert_same(model, fit(model_of("sparse")))
 
 
-def interrupt_after(n_turns, monkeypatch, kind=DenseChain):
+def interrupt_after(n_turns, monkeypatch, kind=DenseChains):
     """Press Ctrl-C once the chains have moved so many times."""
     real, turned = kind.advance, []
     lock = threading.Lock()
@@ -209,11 +210,11 @@ def interrupt_after(n_turns, monkeypatch, kind=DenseChain):
     monkeypatch.setattr(kind, "advance", advance)
 
 
-@pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChain), ("sparse", SparseChain)])
+@pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChains), ("sparse", SparseChain)])
 def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
     whole = fit(model_of(kind, n_draws=10_000))
     interrupt_after(20, monkeypatch, chain)
-    with pytest.warns(match=r"Stopped early, with \d+ of 10000 draws a chain"):
+    with pytest.warns(match=r"Stopped early, with \d+ of 10000 draws per chain"):
         model = fit(model_of(kind, n_draws=10_000))
     n_chains, n_draws = model.posterior_.shape
     assert n_chains == 2
@@ -244,20 +245,23 @@ def test_an_interrupt_before_the_first_draw_is_an_interrupt(monkeypatch):
 
 def drawn(n, n_rows=3):
     ones = np.ones(n, dtype=int)
-    return ChainDraws(ones, ones * 1.0, ones * 0, ones * 1.0, np.full(n_rows, n), np.full(4, n), None, None)
+    return ChainDraws(
+        ones, ones * 1.0, ones * 0, ones * 1.0, np.full(n_rows, n), np.full(4, n), np.zeros((n, 1, 2)), np.ones(1)
+    )
 
 
 def test_draws_are_cut_in_proportion():
     draws, missing = even_draws([[drawn(30), drawn(25)], [drawn(10), drawn(9)]], [60, 20])
     assert [[len(chain.size) for chain in chains] for chains in draws] == [[25, 25], [8, 8]]
-    assert missing == "Stopped early, with 33 of 80 draws a chain."
+    assert missing == "Stopped early, with 33 of 80 draws per chain."
     assert_array_equal(draws[0][0].label_sums, 25.0)
+    assert draws[0][0].log_ratios.shape == (25, 1, 2)
 
 
 def test_chains_without_draws_are_left_out():
     draws, missing = even_draws([[drawn(30), drawn(0), drawn(40)]], [60])
     assert [len(chain.size) for chain in draws[0]] == [30, 30]
-    assert missing == "Stopped early, with 30 of 60 draws a chain of 2 chains out of 3."
+    assert missing == "Stopped early, with 30 of 60 draws per chain of 2 chains out of 3."
 
 
 def test_whole_fits_miss_nothing():

@@ -59,7 +59,7 @@ def normal_counts(monkeypatch):
 
 @pytest.fixture
 def small_partitions(monkeypatch, normal_counts):
-    use_small_partitions(monkeypatch)
+    use_small_partitions(monkeypatch, 100, tile_rows=30)
 
 
 def fit(data, how=None, **settings):
@@ -168,7 +168,7 @@ def test_draws_in_a_folder_are_those_in_memory(tmp_path):
 def test_a_context_counts_in_partitions_too():
     """There is a second peak, with all of the difference put down to the context, that has no mass."""
     X, shares, groups = many = town([3] * 250)
-    model = fit(many, context=True, kernel="linear", emphasis=1.0, n_chains=4, n_draws=200, n_burn=50)
+    model = fit(many, context=True, kernel="linear", emphasis=1.0, n_chains=4, n_draws=400, n_burn=100)
     assert np.max(model.diagnostics_.rhat["f"]) < 1.1
     assert set(model.posterior_.scales) == {"individual", "context"}
     small = dg.GroupStatsClassifier(kernel="linear", emphasis=1.0, centers=25, context=True, n_replicas=1)
@@ -298,14 +298,14 @@ def test_single_precision_is_nearly_double_precision():
 COUNT = """
 import pytest
 from disaggregate.sampler.compiled import dense
-from disaggregate.sampler.prepare import prepare
+from disaggregate.sampler.prepare import prepare, prepare_partitions
 from tests.fitting.test_partitions import SMALL, fit
 from tests.partitions import use_small_partitions
 
 def compiled():
     return {name: len(part.signatures) for name, part in vars(dense).items() if hasattr(part, "signatures")}
 
-prepare("dense")
+prepare_partitions() if PARTITIONS else prepare("dense")
 before = compiled()
 with pytest.MonkeyPatch.context() as patch:
     if PARTITIONS:

@@ -23,7 +23,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedData
 from disaggregate.sampler.dense.start import best_mode
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, Tuning, pilot_sweeps, tune
 from disaggregate.sampler.dense.whole import WholeData
-from disaggregate.sampler.prepare import prepare
+from disaggregate.sampler.prepare import prepare, prepare_partitions
 from disaggregate.sampler.rungs import first_powers
 
 # A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run. Many
@@ -165,7 +165,7 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would
     take hours.
     """
-    prepare("dense")
+    prepare_partitions()
     rows, scores, index = held_rows(plan), [], 0
     if len(plan.bases) > 1:
         peak = float(log_peaks(plan.data).sum())

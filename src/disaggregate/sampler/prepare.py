@@ -18,7 +18,7 @@ from disaggregate.model.reports import make_reports
 from disaggregate.sampler.chain import Moves, Schedule, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
-from disaggregate.sampler.dense.whole import WholeData
+from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
 from disaggregate.sampler.model import Prior, make_problem
 
 _PATIENCE = 1.0
@@ -44,6 +44,12 @@ def prepare(moves: Moves) -> None:
         The sweep that will be used.
     """
     prepare_by(moves, partial(_run_tiny_chain, moves))
+
+
+def prepare_partitions() -> None:
+    """Make sure of what only chains on partitions ask for, beyond that of all dense chains."""
+    prepare("dense")
+    prepare_by("partitions", _ask_a_tiny_partition)
 
 
 def prepare_by(name: str, run: Callable[[], object]) -> None:
@@ -75,6 +81,14 @@ def _tell() -> None:
         file=sys.stderr,
         flush=True,
     )
+
+
+def _ask_a_tiny_partition() -> None:
+    data = group_rows(["a", "a"], {"a": Fraction(0.5)})
+    likelihood = WholeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_reports(data))
+    state = np.zeros((1, 2)), np.zeros((1, 1)), np.zeros(1)
+    likelihood.table(*state)
+    likelihood.add_expected(*state, np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
 def _run_tiny_chain(moves: Moves) -> None:

@@ -33,6 +33,7 @@ from disaggregate.tables.schema import KINDS
 
 # Beyond it sums of units could overflow.
 _MOST_UNITS = 2**31
+_MOST_PEOPLE = 2**40
 
 
 def require_sound_model(model: Any) -> None:
@@ -162,7 +163,8 @@ def _require_groups(data: GroupedData) -> None:
 
 def _require_cells(data: GroupedData, n_rows: int) -> None:
     sound = data.counts is None or (_is_array(data.counts, 1, "iu") and len(data.counts) == n_rows)
-    _require(sound and (data.counts is None or bool((data.counts >= 1).all())), "its counts are wrong")
+    are_few = sound and (data.counts is None or bool(((data.counts >= 1) & (data.counts <= _MOST_PEOPLE)).all()))
+    _require(are_few, "its counts are wrong")
     sound = data.weights is None or (_is_finite_array(data.weights, 1) and len(data.weights) == n_rows)
     _require(sound and (data.weights is None or bool((data.weights > 0.0).all())), "its weights are wrong")
     for known in (data.lengths, data.steps):

@@ -1,0 +1,92 @@
+"""Every kind of fit is resumed to the very draws of an uninterrupted one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.saving import checkpoint as checkpoints
+from disaggregate.saving.archive import read_archive
+from disaggregate.saving.tree import Reader, Writer
+from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit
+from tests.fitting.test_going_on import Killed, killed_after
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+X = small_features()
+DENSE = [kind for kind, own in KINDS.items() if own.is_dense]
+
+
+def fit(kind, how=None, **settings):
+    length = {"n_draws": 40 if KINDS[kind].in_partitions else 600, "n_replicas": 1}
+    return small_fit(kind, X, SHARES, GROUPS, how, **{**length, **settings})
+
+
+def assert_same(one, other):
+    assert_array_equal(one.predict_draws(X, GROUPS), other.predict_draws(X, GROUPS))
+    assert_array_equal(one.predict_draws(X), other.predict_draws(X))
+    assert_array_equal(one.label_proba_, other.label_proba_)
+    for name, scale in one.posterior_.scales.items():
+        assert_array_equal(scale, other.posterior_.scales[name])
+    assert one.group_table().equals(other.group_table())
+
+
+@pytest.mark.parametrize("kind", DENSE)
+@pytest.mark.parametrize("n_writes", [1, 3])
+def test_a_killed_fit_is_resumed(kind, n_writes, tmp_path, monkeypatch):
+    whole, how = fit(kind), {"checkpoint": tmp_path / "run.dgc"}
+    with monkeypatch.context() as patch:
+        killed_after(n_writes, patch)
+        with pytest.raises(Killed):
+            fit(kind, how)
+    for _ in range(2):  # from where it was killed, and from its end
+        assert_same(fit(kind, how | {"resume": True}), whole)
+
+
+@pytest.mark.parametrize("kind", ["group effects", "population", "counts"])
+def test_other_counts_populations_and_effects_are_another_fit(kind, tmp_path):
+    how = {"checkpoint": tmp_path / "run.dgc"}
+    fit(kind, how, n_draws=10)
+    how["resume"] = True
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        fit("dense", how, n_draws=10)
+    with pytest.raises(ValueError, match="belongs to another fit"):
+        fit(kind, how, n_draws=10, group_effects=False)
+
+
+@pytest.mark.parametrize("kind", ["dense", "partitions", "group effects"])
+def test_draws_of_a_folder_are_those_in_memory(kind, tmp_path):
+    assert_same(fit(kind, {"draws_to": tmp_path / "draws"}, n_draws=30), fit(kind, n_draws=30))
+    names = {path.name for path in (tmp_path / "draws").glob("*.npy")}
+    assert any("weights" in name for name in names)
+    assert any("places" in name for name in names) == (kind == "group effects")
+
+
+@pytest.mark.parametrize("kind", ["dense", "partitions"])
+def test_thinning_keeps_as_many_log_ratios_as_draws(kind, monkeypatch):
+    real, found = DenseChains.draws, []
+
+    def draws(self):
+        found.extend(real(self))
+        return found
+
+    monkeypatch.setattr(DenseChains, "draws", draws)
+    model = small_fit(kind, X, SHARES, GROUPS, n_draws=9, n_burn=5, thin=7, n_replicas=3, n_chains=1)
+    assert model.posterior_.shape == (1, 9)
+    assert [(own.n_draws, own.log_ratios.shape) for own in found] == [(9, (9, 2, 2))]
+    assert np.isfinite(found[0].log_ratios).all()
+    assert np.isfinite(model.log_evidence_.value)
+
+
+def test_a_checkpoint_of_the_first_release_is_refused_with_what_to_do(tmp_path):
+    path = tmp_path / "run.dgc"
+    fit("dense", {"checkpoint": path}, n_draws=5)
+    document, arrays = read_archive(path)
+    saved = Reader(checkpoints.CLASSES, arrays).read(document["checkpoint"])
+    saved["setting"] = saved.pop("resume_state")  # its name in release 0.1
+    writer = Writer(checkpoints.CLASSES)
+    checkpoints.write_archive(path, {"checkpoint": writer.write(saved)}, writer.arrays)
+    kept = path.read_bytes()
+    with pytest.raises(ValueError, match=r"written by release 0\.1.*fit anew with another checkpoint"):
+        fit("dense", {"checkpoint": path, "resume": True}, n_draws=5)
+    assert path.read_bytes() == kept
