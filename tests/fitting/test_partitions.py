@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
-from tests.partitions import use_small_partitions
 
 import disaggregate as dg
 from disaggregate.basis import Basis, resolve_kernel
@@ -32,6 +31,7 @@ from disaggregate.sampler.dense.partition import (
 )
 from disaggregate.sampler.dense.partitioned import PartitionedData
 from tests.fitting.test_going_on import Killed, killed_after
+from tests.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
