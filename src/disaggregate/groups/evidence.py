@@ -428,7 +428,8 @@ class AllOf(Evidence):
     def support(self, n: int) -> tuple[int, int]:
         supports = [part.support(n) for part in self.parts]
         # What a firm report excludes no other one can bring back. Two others may meet where both are unlikely.
-        firm, others = [], []
+        firm: list[tuple[int, int]] = []
+        others: list[tuple[int, int]] = []
         for part, (low, high) in zip(self.parts, supports, strict=True):
             (firm if isinstance(part, _FIRM) or low == high else others).append((low, high))
         lows, highs = zip(*(others or [(0, n)]), strict=True)
