@@ -36,6 +36,7 @@ class RandomProblem:
     groups: list
     reports: dict
     settings: dict[str, Any]
+    counts: np.ndarray | None = None
 
 
 def random_problem(rng: np.random.Generator, *, defaults: bool = False) -> RandomProblem:
@@ -57,10 +58,15 @@ def random_problem(rng: np.random.Generator, *, defaults: bool = False) -> Rando
     settings = {"n_chains": 2, "n_draws": 5, "n_burn": 5, "n_jobs": 1, "random_state": int(rng.integers(2**31))}
     if not defaults:
         settings |= _settings(rng, names)
+    counts = None
+    if settings.get("weights") == "sparse":  # they know no samples and no cells
+        reports = {name: _without_population(report) for name, report in reports.items()}
+    elif rng.random() < 0.25:
+        counts = rng.integers(1, 50, size=len(groups))
     X = _features(rng, len(groups))
     if np.abs(X).max() > 1e20 and (defaults or settings["kernel"] in GROWING):
         X /= np.abs(X).max()
-    return RandomProblem(X, [groups[place] for place in order], reports, settings)
+    return RandomProblem(X, [groups[place] for place in order], reports, settings, counts)
 
 
 def random_report(rng: np.random.Generator, n: int) -> Any:
@@ -90,9 +96,15 @@ def random_report(rng: np.random.Generator, n: int) -> Any:
     return choices[rng.integers(len(choices))]
 
 
+def _without_population(report: Any) -> Any:
+    population = getattr(report, "population", None)
+    return report if population is None else dg.evidence.Fraction(population.share)
+
+
 def check_problem(problem: RandomProblem, folder: Path) -> None:
     """Go all the way with a problem; raise on anything that should not be."""
-    model = dg.GroupStatsClassifier(**problem.settings).fit(problem.X, problem.reports, groups=problem.groups)
+    model = dg.GroupStatsClassifier(**problem.settings)
+    model.fit(problem.X, problem.reports, groups=problem.groups, counts=problem.counts)
     before = _answers(model, problem)
     path = folder / "model.dgz"
     model.save(path)
@@ -139,6 +151,7 @@ def _answers(model: Any, problem: RandomProblem) -> dict[str, np.ndarray]:
     table = model.group_table()
     return {
         "predict_proba": model.predict_proba(problem.X),
+        "predict_proba of groups": model.predict_proba(problem.X, problem.groups),
         "predict_interval": model.predict_interval(problem.X),
         "predict_draws": model.predict_draws(problem.X[:3]),
         "label_proba_": model.label_proba_,
@@ -168,7 +181,9 @@ def _settings(rng: np.random.Generator, names: list) -> dict[str, Any]:
     weights, latent = (("dense", "exact"), ("sparse", "exact"), ("sparse", "metropolis"))[rng.integers(3)]
     n_replicas = 1 if latent == "metropolis" or rng.random() < 0.8 else 3
     by_group = {name: float(10.0 ** rng.uniform(-3, 6)) for name in names}
+    of_groups = {"group_effects": (True, False, "auto")[rng.integers(3)], "context": bool(rng.integers(2))}
     return {
+        **(of_groups if weights == "dense" else {}),
         "weights": weights,
         "latent": latent,
         "n_replicas": n_replicas,

@@ -264,6 +264,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         classes, data = self._read_target(X, y, groups, len(features), weights, people)
         has_groups = speaks_of_groups(y, groups)
         self._require_known_laws(data)
+        if self.group_effects is True and not has_groups:
+            raise ValueError("group_effects=True needs groups: plain labels define none.")
         context = self._find_context(features, data, has_groups)
         partitions = None
         if self.weights == "dense" and is_for_partitions(len(features), data):

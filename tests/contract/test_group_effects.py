@@ -116,7 +116,10 @@ def test_samples_move_predictions_towards_their_population():
     assert proba[GROUPS != "A"].mean() > 0.7
 
 
-def test_effects_need_dense_weights():
+def test_effects_need_groups_and_dense_weights():
+    with pytest.raises(ValueError, match="group_effects=True needs groups"):
+        small_model(group_effects=True).fit(X, np.arange(15) % 2)
+    assert small_model().fit(X, np.arange(15) % 2).group_effects_ is None
     with pytest.raises(ValueError, match='group_effects must be False or "auto" with weights="sparse"'):
         small_model("sparse", group_effects=True).fit(X, SHARES, groups=GROUPS)
     with pytest.raises(ValueError, match='Population needs weights="dense"'):

@@ -39,7 +39,8 @@ def test_the_weighted_share_is_met(weights, rng):
     weight = np.array([9.0, 1.0, 1.0, 1.0, 9.0, 1.0, 1.0, 1.0])
     model = small_model(weights=weights, n_draws=200, n_burn=100)
     model.fit(X, {"a": 0.75, "b": 0.25}, groups=groups, sample_weight=weight)
-    assert_allclose(model.label_proba_, [1, 0, 0, 0, 0, 1, 1, 1])
+    # Labels are expected and not drawn: what is all but impossible has its tiny share in them.
+    assert_allclose(model.label_proba_, [1, 0, 0, 0, 0, 1, 1, 1], atol=1e-6)
     assert_allclose(model.group_table()["implied"], [0.75, 0.25])
 
 
