@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
-from tests.partitions import use_small_partitions
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
@@ -21,6 +20,7 @@ from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import pace
 from disaggregate.tables.folders import FolderRows
+from tests.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
