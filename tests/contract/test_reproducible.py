@@ -60,7 +60,7 @@ def test_draws_do_not_depend_on_a_pool_of_processes():
 
 def test_progress_changes_nothing(capsys):
     assert_same_draws(fit(progress=True), fit())
-    assert "140/140 sweeps" in capsys.readouterr().err
+    assert "260/260 sweeps" in capsys.readouterr().err
 
 
 @EACH_KIND

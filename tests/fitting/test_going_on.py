@@ -213,7 +213,7 @@ def interrupt_after(n_turns, monkeypatch, kind=DenseChains):
 @pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChains), ("sparse", SparseChain)])
 def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
     whole = fit(model_of(kind, n_draws=10_000))
-    interrupt_after(20, monkeypatch, chain)
+    interrupt_after(60, monkeypatch, chain)
     with pytest.warns(match=r"Stopped early, with \d+ of 10000 draws per chain"):
         model = fit(model_of(kind, n_draws=10_000))
     n_chains, n_draws = model.posterior_.shape

@@ -17,6 +17,7 @@ class Backend(Protocol):
     target: Target
     sweeps_per_batch: int
     n_starts: int  # from how many points to search for modes
+    n_adapting: int  # sweeps before the burn-in in which a chain adapts its own steps
 
     @property
     def n_rows(self) -> int:

@@ -14,8 +14,8 @@ from disaggregate.sampler.dense.state import Record, State, Tally, empty_tally, 
 from disaggregate.sampler.dense.tuning import Tuning, adapted
 from disaggregate.sampler.kept import Batch, Kept, KeptInMemory
 
-# While they burn in, chains go on to adapt their steps, every so many sweeps and less and less.
-_LEARN_EVERY, _FIRST_RATE = 20, 1.0
+# Before the burn-in a chain may go on to adapt its steps, every so many sweeps and less and less.
+_LEARN_EVERY, _FIRST_RATE = 10, 1.0
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class DenseChains:
 
     @property
     def n_sweeps(self) -> int:
-        """Sweeps to do in all."""
-        return self.schedule.n_sweeps
+        """Sweeps to do in all, with those that adapt the steps."""
+        return self._backend.n_adapting + self.schedule.n_sweeps
 
     def advance(self) -> None:
         """Do a batch of sweeps; the first one starts the chains."""
@@ -113,9 +113,12 @@ class DenseChains:
             position = start_chains(self._backend.target, self._numbers, self._tuning.mode, self._rngs)
             self._state = new_state(position)
         n_sweeps = min(self._backend.sweeps_per_batch, self.n_sweeps - self.n_done)
-        n_burn = self.schedule.n_burn
-        if self.n_done < n_burn:
-            n_sweeps = min(n_sweeps, _LEARN_EVERY, n_burn - self.n_done)
+        n_burn, is_adapting = (
+            self._backend.n_adapting + self.schedule.n_burn,
+            self.n_done < self._backend.n_adapting,
+        )
+        if is_adapting:
+            n_sweeps = min(n_sweeps, _LEARN_EVERY)
         record, tally = self._record(n_sweeps), empty_tally(len(self._rngs), len(self._tuning.powers))
         n_kept = self._backend.advance(
             self._metric, self._state, self._rngs, n_sweeps, n_burn, self.schedule.thin, tally, record
@@ -123,7 +126,7 @@ class DenseChains:
         self.kept.append((record.weights[:n_kept], record.scales[:n_kept], record.log_ratios[:n_kept]))
         for total, new in zip(self._tally, tally, strict=True):
             total += new
-        if self.n_done < n_burn:
+        if is_adapting:
             rate = _FIRST_RATE / np.sqrt(1.0 + self.n_done / _LEARN_EVERY)
             self._metric = self._metric._replace(step=adapted(self._metric.step, tally, rate))
         self.n_done += n_sweeps

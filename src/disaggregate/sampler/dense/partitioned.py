@@ -183,6 +183,7 @@ class PartitionedData:
 
     sweeps_per_batch = 1
     n_starts = 2
+    n_adapting = 0  # chains in lock step share their steps, and must not depend on each other
 
     def __init__(self, components: Components, rows: Held, sizes: PartitionedRows, recipe: Recipe) -> None:
         self._rows, self._sizes, self._recipe = rows, sizes, recipe

@@ -86,6 +86,7 @@ class WholeData:
 
     sweeps_per_batch = 50
     n_starts = 4
+    n_adapting = 60
 
     def __init__(self, components: Components, columns: np.ndarray, reports: Reports, powers: np.ndarray) -> None:
         self._columns, self._base = np.ascontiguousarray(columns), reports
