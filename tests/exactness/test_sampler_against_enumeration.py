@@ -21,7 +21,6 @@ from disaggregate.groups.evidence import (
     Evidence,
     Fraction,
     NoisyCount,
-    Population,
     Survey,
     Unknown,
 )
@@ -71,7 +70,7 @@ CASES = {
         prior={"a": 0.5, "b": 3.0, "mu": 6.0, "nu": 6.0},
     ),
     "mixed evidence": Case(
-        (AtLeast(1), AtMost(1), Unknown(), Survey(1, 2), Population(0.3, 40), NoisyCount(1.3, 0.6)),
+        (AtLeast(1), AtMost(1), Unknown(), Survey(1, 2), Fraction(0.3, 5.0), NoisyCount(1.3, 0.6)),
         (3, 2, 1, 2, 2, 2),
         intercept=True,
     ),
