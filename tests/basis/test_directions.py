@@ -34,18 +34,6 @@ def test_prior_covariance_is_the_scaled_kernel(kernel: str, function, intercept:
     assert (np.diff(directions.spread) <= 0).all()
 
 
-def test_a_context_adds_its_own_covariance(rng) -> None:
-    X, context = rng.standard_normal((2, 40, 3))
-    basis = Basis(resolve_kernel("rbf", 0.4, 3, 1.0, X), X, True, context=True)
-    assert basis.n_columns == 1 + 3 + 40
-    directions = principal_directions(basis, basis.columns(np.hstack([X, context])))
-    expected = rbf_kernel(X, gamma=0.4) + 1.0 + context @ context.T
-    covariance = directions.columns.T * directions.spread @ directions.columns
-    np.testing.assert_allclose(covariance, expected, atol=0.05)
-    columns = directions.to_kernels @ basis.columns(np.hstack([X, context]))
-    np.testing.assert_allclose(columns, directions.columns, atol=1e-7)
-
-
 def test_columns_can_be_had_one_by_one_with_a_context(rng) -> None:
     X, context = rng.standard_normal((2, 6, 3))
     basis = Basis(resolve_kernel("rbf", 0.4, 3, 1.0, X), X[:4], True, context=True)

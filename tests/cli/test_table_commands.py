@@ -180,7 +180,7 @@ def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys
     model, checkpoint = tmp_path / "m.dgz", tmp_path / "run.dgc"
     command = ["fit", *paths(folder), *ROLES, *SHORT, "--draws", "4000", "-o", str(model)]
     with monkeypatch.context() as patch:
-        interrupt_after(6, patch)
+        interrupt_after(60, patch)
         assert main([*command, "--checkpoint", str(checkpoint)]) == 130
     told = json.loads(capsys.readouterr().out)
     assert told["verdict"].startswith("Stopped early")

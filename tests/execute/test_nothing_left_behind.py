@@ -52,7 +52,7 @@ def test_after_a_fit(before, tmp_path):
 
 
 def test_after_an_interrupt(before, tmp_path, monkeypatch):
-    interrupt_after(20, monkeypatch)
+    interrupt_after(60, monkeypatch)
     model = fit(model_of(n_draws=20_000), checkpoint=tmp_path / "run.dgc")
     assert model.stopped_early_
     assert what_is_there() == before

@@ -114,7 +114,7 @@ def test_a_warm_start_adds_to_the_folder(kind, tmp_path):
 
 def test_an_interrupt_keeps_what_was_drawn(tmp_path, monkeypatch):
     whole = fit(model_of("one replica", n_draws=10_000))
-    interrupt_after(20, monkeypatch)
+    interrupt_after(60, monkeypatch)
     model = fit(model_of("one replica", n_draws=10_000), draws_to=tmp_path)
     assert model.stopped_early_
     [part], [full] = model.posterior_.parts, whole.posterior_.parts

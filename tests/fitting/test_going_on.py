@@ -230,7 +230,7 @@ def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
 def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
-        interrupt_after(5, patch)
+        interrupt_after(30, patch)
         model = fit(model_of("one replica", n_draws=20_000), checkpoint=path)
     assert model.stopped_early_
     whole = fit(model_of("one replica", n_draws=20_000))
