@@ -113,7 +113,7 @@ def test_intervals_own_up_to_what_groups_cannot_tell():
         widths[context] = (ends[:, 1] - ends[:, 0]).mean()
         held = ((ends[:, 0] <= chance) & (chance <= ends[:, 1])).mean()
         assert bool(held > 0.8) is context
-    assert widths[True] > 1.5 * widths[False]
+    assert widths[True] > 1.3 * widths[False]  # the scale of the context is learned, so that not all is left open
 
 
 def test_context_needs_groups_and_dense_weights():
