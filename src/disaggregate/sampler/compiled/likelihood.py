@@ -249,14 +249,6 @@ def interval_moments(low, high, log_factor):
 
 
 @part
-def likelihood_alone(reports, rung, individual, group, error, room):
-    """Return the log likelihood alone."""
-    table = np.zeros((1, 1))
-    add_likelihoods(reports, individual, group, error, rung, rung + 1, room, table[0])
-    return table[0, 0]
-
-
-@part
 def add_likelihoods(reports, individual, group, error, first_rung, last_rung, room, result):
     """Add the log likelihood of one replica under the evidence of some rungs.
 
