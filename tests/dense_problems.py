@@ -25,8 +25,8 @@ from disaggregate.model.likelihood import log_likelihood_gradient
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.reports import Reports, make_reports
 from disaggregate.sampler.dense.information import information_of
-from disaggregate.sampler.dense.metric import Curvature, Information, Metric, metric_of
-from disaggregate.sampler.dense.target import LikelihoodGradient
+from disaggregate.sampler.dense.metric import Information, Metric, metric_of
+from disaggregate.sampler.dense.target import LikelihoodGradient, Query
 
 INDIVIDUAL = inverse_gamma(6.0, 8.0)
 CONTEXT = half_normal(0.8)
@@ -148,12 +148,10 @@ def positions(components: Components, n: int, rng: np.random.Generator) -> np.nd
 
 def metric_for(components: Components, n_rungs: int, rng: np.random.Generator) -> Metric:
     """Any mass will do; this one has correlations."""
-    n_rest = components.n_coordinates - components.n_places
-    mixing = np.eye(n_rest) + 0.2 * rng.standard_normal((n_rungs, n_rest, n_rest)) / np.sqrt(n_rest)
-    rest = 2.0 * mixing @ mixing.transpose(0, 2, 1) + np.eye(n_rest)
-    coupling = 0.5 * rng.standard_normal((n_rungs, n_rest, components.n_places)) / np.sqrt(n_rest + 1.0)
-    place = 1.0 + rng.random((n_rungs, components.n_places)) + np.sum(coupling**2, axis=1)
-    return metric_of(components, np.linspace(0.3, 0.5, 2 * n_rungs), Curvature(rest, coupling, place))
+    n = components.n_coordinates
+    mixing = np.eye(n) + 0.2 * rng.standard_normal((n_rungs, n, n)) / np.sqrt(n)
+    curvature = 2.0 * mixing @ mixing.transpose(0, 2, 1) + np.eye(n)
+    return metric_of(components, np.linspace(0.3, 0.5, 2 * n_rungs), curvature)
 
 
 class PlainLikelihood:
@@ -162,38 +160,26 @@ class PlainLikelihood:
     def __init__(self, columns: np.ndarray, reports: Reports) -> None:
         self.columns, self.reports = columns, reports
 
-    def gradient(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> LikelihoodGradient:
+    def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         found = [
-            log_likelihood_gradient(self.reports, int(rung), own @ self.columns, offsets, float(z))
-            for own, offsets, z, rung in zip(weights, group, error, rungs, strict=True)
+            log_likelihood_gradient(self.reports, int(rung), own @ self.columns, offsets, float(s), float(z))
+            for own, offsets, s, z, rung in zip(*query, rungs, strict=True)
         ]
         return LikelihoodGradient(
             np.array([one.log_likelihood for one in found]),
             np.array([one.individual for one in found]) @ self.columns.T,
             np.array([one.group for one in found]),
             np.array([one.error for one in found]),
+            np.array([one.scale for one in found]),
         )
 
-    def table(self, weights: np.ndarray, group: np.ndarray, error: np.ndarray) -> np.ndarray:
-        rungs = range(len(self.reports.powers))
-        return np.array(
-            [
-                [
-                    log_likelihood_gradient(
-                        self.reports, rung, own @ self.columns, offsets, float(z)
-                    ).log_likelihood
-                    for rung in rungs
-                ]
-                for own, offsets, z in zip(weights, group, error, strict=True)
-            ]
-        )
+    def table(self, query: Query) -> np.ndarray:
+        n_rungs = len(self.reports.powers)
+        found = [self.gradient(query, np.full(len(query.error), rung)).log_likelihood for rung in range(n_rungs)]
+        return np.transpose(found)
 
-    def information(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> list[Information]:
-        states = zip(rungs, weights @ self.columns, group, error, strict=True)
+    def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
+        states = zip(rungs, query.weights @ self.columns, *query[1:], strict=True)
         return [information_of(self.reports, int(rung), self.columns, *state) for rung, *state in states]
 
 

@@ -93,7 +93,7 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
     """
     if plan.partitions is None or rows is None:
         directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
-        components = plan.components(directions.spread, directions.n_fixed)
+        components = plan.components(directions.spread, directions.n_fixed, len(plan.X))
         whole = WholeData(components, directions.columns, make_reports(plan.data), powers)
         return KernelModel(basis, directions.to_kernels, whole)
     half = independent_features(basis, plan.separate_constant)
@@ -103,7 +103,8 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
     to_kernels = with_constant(to_kernels, n_fixed)
     storage = storage_for(plan.storage, sum(plan.partitions.n_rows), len(to_kernels))
     recipe = Recipe(basis, to_kernels, powers, storage)
-    partitioned = PartitionedData(plan.components(spread, n_fixed), rows, plan.partitions, recipe)
+    components = plan.components(spread, n_fixed, sum(plan.partitions.n_rows))
+    partitioned = PartitionedData(components, rows, plan.partitions, recipe)
     return KernelModel(basis, to_kernels, partitioned)
 
 

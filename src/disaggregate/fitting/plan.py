@@ -97,7 +97,7 @@ class FitPlan:
     progress: bool
     storage: str = "auto"
 
-    def components(self, spread: np.ndarray, n_fixed: int) -> Components:
+    def components(self, spread: np.ndarray, n_fixed: int, n_rows: int) -> Components:
         """Say what weights mean, for the directions of one kernel.
 
         Parameters
@@ -106,6 +106,8 @@ class FitPlan:
             Prior variance of the directions' weights.
         n_fixed : int
             1 where the first column is a separate constant.
+        n_rows : int
+            Rows over which the columns are orthonormal.
         """
         n_groups = len(self.data.names)
         return make_components(
@@ -120,4 +122,5 @@ class FitPlan:
             place_prior=self.scale_priors.place,
             n_groups=n_groups,
             has_samples=any(population is not None for population in self.data.populations),
+            column_square=1.0 / n_rows,
         )

@@ -1,13 +1,14 @@
 """Score components: f = individual part, one value per row, + context and place, one offset per group.
 
-Each component is a linear map of standard normal weights, times the square root of its own scale delta2:
+Each component has its own scale delta2, and is normal with it:
 
     individual  u = sum over columns of w_k column_k        (kernels, as principal directions)
-    context     o = group averages of the features times w  (people differ by the make-up of their group)
-    place       o = w_j                                     (an intercept per group)
+    context     c = group averages of the features times w  (people differ by the make-up of their group)
+    place       o ~ N(c, delta2)                            (an intercept per group, around what context says)
 
-A position holds the standard weights, a priori N(0, 1) each, then the logarithms of the scales, and last, where
-rows are samples of populations, the error z of :mod:`disaggregate.model.populations`.
+Intercepts are integrated out (:mod:`disaggregate.model.places`), so a position holds the standard weights of the
+first two, a priori N(0, 1) each, then the logarithms of all scales, that of the place component last, and at the
+end, where rows are samples of populations, the error z of :mod:`disaggregate.model.populations`.
 """
 
 from __future__ import annotations
@@ -31,13 +32,17 @@ class Components(NamedTuple):
     context : ndarray of shape (n_groups, n_context)
         Context of each group; no columns without that component.
     n_places : int
-        Number of groups, or 0 without the place component.
+        Number of groups, or 0 without the place component, whose scale is the last.
     deviation : ndarray of shape (n_weights,)
         Prior standard deviation of each weight, in units of its component's delta.
     scale_of : ndarray of int, shape (n_weights,)
         Which scale each weight has, or FIXED.
     priors : ndarray of shape (n_scales, 4)
         Priors of the scales: power, rate and inverse rate as in :class:`ScalePrior`, and log normaliser.
+    spread : ndarray of shape (n_weights,)
+        How much the square of each weight adds to the variance of f over individuals. Where the first column is a
+        constant outside the scales, its weight is b = x sqrt(1 + variance of f) times its deviation: the average
+        probability then depends on x alone, about, and not on how far individuals differ. Otherwise zeros.
     n_errors : int
         1 where rows are samples of populations, else 0.
     """
@@ -48,11 +53,12 @@ class Components(NamedTuple):
     deviation: np.ndarray
     scale_of: np.ndarray
     priors: np.ndarray
+    spread: np.ndarray
     n_errors: int
 
     @property
     def n_weights(self) -> int:
-        """Number of weights of all components."""
+        """Number of weights of the individual part and of context."""
         return len(self.deviation)
 
     @property
@@ -70,22 +76,30 @@ class Components(NamedTuple):
         """Priors of the scales."""
         return [ScalePrior(*row[:3]) for row in self.priors.tolist()]
 
+    @property
+    def has_level(self) -> bool:
+        """Whether the first weight is that of a constant outside the scales."""
+        return bool(len(self.scale_of) and self.scale_of[0] == FIXED)
+
 
 class Scores(NamedTuple):
-    """Weights of some positions, and the offset of each group that follows.
+    """Weights of some positions, and what follows for the groups.
 
     Attributes
     ----------
     weights : ndarray of shape (n_positions, n_weights)
-        Of all components.
+        Of the individual part and of context.
     group : ndarray of shape (n_positions, n_groups)
-        Offset of each group.
+        Centre of each group's offset.
+    deviation : ndarray of shape (n_positions,)
+        Standard deviation of the offsets around their centres; 0 without the place component.
     error : ndarray of shape (n_positions,)
         Error z of the ratio of variances.
     """
 
     weights: np.ndarray
     group: np.ndarray
+    deviation: np.ndarray
     error: np.ndarray
 
 
@@ -102,18 +116,19 @@ def scores_at(components: Components, position: np.ndarray) -> Scores:
     """Weights and offsets at some positions, shape (n_positions, n_coordinates)."""
     with np.errstate(over="ignore", invalid="ignore"):
         weights = position[:, : components.n_weights] * scale_factors(components, position)
-        of_context, of_places = group_weights(components, weights)
-        group = of_context @ components.context.T
-        if components.n_places:
-            group = group + of_places
+        group = weights[:, components.n_columns :] @ components.context.T
+        last_scale = position[:, components.n_weights + len(components.priors) - 1]
+        deviation = np.exp(0.5 * last_scale) if components.n_places else np.zeros(len(position))
+        if components.has_level:
+            weights[:, 0] *= np.sqrt(1.0 + weights**2 @ components.spread + deviation**2)
     error = position[:, -1] if components.n_errors else np.zeros(len(position))
-    return Scores(weights, group, error)
+    return Scores(weights, group, deviation, error)
 
 
-def group_weights(components: Components, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut the weights of context and places out of all of them."""
-    first = components.n_columns + components.context.shape[1]
-    return weights[:, components.n_columns : first], weights[:, first:]
+def scale_coordinates(components: Components) -> np.ndarray:
+    """Coordinates of the log scales whose weights are coordinates too: all but that of the place component."""
+    n_scales = len(components.priors) - bool(components.n_places)
+    return components.n_weights + np.arange(n_scales)
 
 
 def energy_and_force(
@@ -124,6 +139,7 @@ def energy_and_force(
     by_columns: np.ndarray,
     by_group: np.ndarray,
     by_error: np.ndarray,
+    by_scale: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Minus log density of some positions, and minus its gradient, from those of the likelihood.
 
@@ -135,27 +151,34 @@ def energy_and_force(
         Where.
     scores : Scores
         At these positions.
-    log_likelihood, by_error : ndarray of shape (n_positions,)
-        Of the reports, and its gradient in z.
+    log_likelihood, by_error, by_scale : ndarray of shape (n_positions,)
+        Of the reports, and its gradient in z and in the log scale of the place component.
     by_columns : ndarray of shape (n_positions, n_columns)
         Its gradient in the weights of the individual part.
     by_group : ndarray of shape (n_positions, n_groups)
-        Its gradient in the groups' offsets.
+        Its gradient in the centres of the groups' offsets.
     """
     n_weights, n_scales = components.n_weights, len(components.priors)
     with np.errstate(over="ignore", invalid="ignore"):
         by_weight = np.hstack([by_columns, by_group @ components.context])
-        if components.n_places:
-            by_weight = np.hstack([by_weight, by_group])
         standard, log_scales = position[:, :n_weights], position[:, n_weights : n_weights + n_scales]
+        factors = scale_factors(components, position)
+        if components.has_level:
+            variance = 1.0 + (scores.weights**2) @ components.spread + scores.deviation**2
+            by_variance = (by_weight[:, 0] * scores.weights[:, 0] / variance)[:, None]
+            factors[:, 0] *= np.sqrt(variance)
+            by_weight = by_weight + by_variance * components.spread * scores.weights
+            by_scale = by_scale + 0.5 * by_variance[:, 0] * scores.deviation**2
         energy = 0.5 * np.sum(standard**2, axis=1) - log_likelihood
         force = np.empty_like(position)
-        force[:, :n_weights] = by_weight * scale_factors(components, position) - standard
+        force[:, :n_weights] = by_weight * factors - standard
         for s, prior in enumerate(components.scale_priors):
             own = components.scale_of == s
             energy = energy - prior.log_density(log_scales[:, s])
-            by_scale = 0.5 * np.sum(by_weight[:, own] * scores.weights[:, own], axis=1)
-            force[:, n_weights + s] = by_scale + prior.slope(log_scales[:, s])
+            by_weights = 0.5 * np.sum(by_weight[:, own] * scores.weights[:, own], axis=1)
+            force[:, n_weights + s] = by_weights + prior.slope(log_scales[:, s])
+        if components.n_places:
+            force[:, n_weights + n_scales - 1] += by_scale
         if components.n_errors:
             energy = energy + 0.5 * position[:, -1] ** 2
             force[:, -1] = by_error - position[:, -1]
@@ -190,6 +213,7 @@ def make_components(
     place_prior: ScalePrior,
     n_groups: int,
     has_samples: bool,
+    column_square: float = 0.0,
 ) -> Components:
     """Put the components together.
 
@@ -213,15 +237,23 @@ def make_components(
         Number of groups.
     has_samples : bool
         Whether rows are samples of populations.
+    column_square : float, default=0.0
+        Mean square of the columns that are not constant.
     """
     n_context = 0 if context is None else context.shape[1]
-    deviation = [np.full(n_fixed, fixed_deviation), column_deviation, np.ones(n_context + n_places)]
+    deviation = [np.full(n_fixed, fixed_deviation), column_deviation, np.ones(n_context)]
     scale_of = [np.full(n_fixed, FIXED), np.zeros(len(column_deviation), dtype=np.int64)]
     priors = [individual]
-    for size, prior in ((n_context, context_prior), (n_places, place_prior)):
-        if size:
-            scale_of.append(np.full(size, len(priors)))
-            priors.append(prior)
+    if n_context:
+        scale_of.append(np.full(n_context, len(priors)))
+        priors.append(context_prior)
+    if n_places:
+        priors.append(place_prior)
+    spread = np.zeros(n_columns + n_context)
+    if n_fixed:
+        spread[n_fixed:n_columns] = column_square
+        if context is not None:
+            spread[n_columns:] = np.mean(context**2, axis=0)
     return Components(
         n_columns=n_columns,
         context=np.zeros((n_groups, 0)) if context is None else np.ascontiguousarray(context, dtype=np.float64),
@@ -229,5 +261,6 @@ def make_components(
         deviation=np.concatenate(deviation),
         scale_of=np.concatenate(scale_of).astype(np.int64),
         priors=np.array([[*prior, prior.log_normaliser] for prior in priors], dtype=np.float64),
+        spread=spread,
         n_errors=int(has_samples),
     )

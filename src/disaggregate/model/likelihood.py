@@ -1,12 +1,14 @@
 """The likelihood of the groups' reports given the scores, with labels summed out, and its gradient.
 
 A score has an individual part u, one per row, and an offset o, one per group: f = u + o. Groups enter in two ways:
-by evidence over the count of their own people, and by the share of a population of which they are a sample.
+by evidence over the count of their own people, and by the share of a population of which they are a sample. Where
+groups have intercepts of their own, these are integrated out; see :mod:`disaggregate.model.places`.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +16,14 @@ from scipy.special import erfcx, log_ndtr, logsumexp
 
 from disaggregate.model.counts import group_gradient
 from disaggregate.model.link import probability, probability_slope
-from disaggregate.model.populations import population_gradient, share_law
+from disaggregate.model.places import Nodes, integrate
+from disaggregate.model.populations import (
+    Likeness,
+    ShareGradient,
+    likeness_of_groups,
+    share_gradient,
+    share_law,
+)
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
 
 # Of a count whose law is as good as a point nothing can be learned, and nothing may be divided by its variance.
@@ -28,12 +37,17 @@ NEGLIGIBLE = 60.0
 
 
 class Gradient(NamedTuple):
-    """Log likelihood, and its gradient in u, in o, and in the error z of the ratio of variances."""
+    """Log likelihood, and its gradient.
+
+    The gradient is in u, in the centres of the groups' offsets, in the error z of the ratio of variances, and in
+    the log variance of the offsets.
+    """
 
     log_likelihood: float
     individual: np.ndarray
     group: np.ndarray
     error: float
+    scale: float
 
 
 class Expected(NamedTuple):
@@ -52,9 +66,12 @@ class Expected(NamedTuple):
 
 
 def log_likelihood_gradient(
-    reports: Reports, rung: int, individual: np.ndarray, group: np.ndarray, error: float
+    reports: Reports, rung: int, individual: np.ndarray, group: np.ndarray, deviation: float, error: float
 ) -> Gradient:
     """Log p(reports given f) at one rung's power of the evidence, and its gradient.
+
+    Intercepts of groups are integrated out. Of a sample, what is left is raised to the power; the evidence over
+    the count of other groups comes at that power.
 
     Parameters
     ----------
@@ -65,25 +82,73 @@ def log_likelihood_gradient(
     individual : ndarray of shape (n_rows,)
         u.
     group : ndarray of shape (n_groups,)
-        o.
+        Centres of the groups' offsets.
+    deviation : float
+        Of the offsets around them; 0 without intercepts.
     error : float
         z; see :mod:`disaggregate.model.populations`.
     """
-    scores = individual + np.repeat(group, np.diff(reports.offsets))
-    total, by_row = 0.0, np.zeros_like(scores)
-    for j in np.flatnonzero(reports.law != NOTHING).tolist():
-        rows, counts = slices_of(reports, j)
-        if reports.law[j] == EXACT or is_forced(reports, rung, j):
-            value, by_row[rows] = _exact(reports, rows, scores[rows], reports.log_likelihood[rung, counts])
+    by_row, by_group = np.zeros_like(individual), np.zeros_like(group)
+    total = by_excess = by_scale = 0.0
+    likeness = likeness_of_groups(reports, individual, error) if reports.is_sample.any() else None
+    for j, center in enumerate(group.tolist()):
+        is_sample = bool(reports.is_sample[j])
+        if reports.law[j] == NOTHING and not is_sample:
+            continue
+        power = float(reports.powers[rung]) if is_sample else 1.0
+        own_rung = rung if deviation == 0.0 or not is_sample else 0
+        at = partial(_group_at, reports, own_rung, j, individual, likeness, power if deviation == 0.0 else 1.0)
+        if deviation == 0.0:
+            nodes, power = Nodes(np.array([center]), np.ones(1), at(center).log_density), 1.0
+            by_group[j] = at(center).offset
         else:
-            value, by_row[rows] = _normal(
-                reports, rows, counts, scores[rows], reports.log_likelihood[rung, counts]
-            )
-        total += value
-    by_group = np.add.reduceat(by_row, reports.offsets[:-1])
-    value, own, offset, by_error = population_gradient(reports, individual, group, error)
-    power = reports.powers[rung]
-    return Gradient(total + power * value, by_row + power * own, by_group + power * offset, power * by_error)
+            nodes = integrate(at, center, deviation, bool(reports.is_bound[j]))
+            distance = (nodes.offsets - center) / deviation
+            by_group[j] = power * float(nodes.probability @ distance) / deviation
+            by_scale += 0.5 * power * float(nodes.probability @ (distance**2 - 1.0))
+        total += power * nodes.log_integral
+        for offset, chance in zip(nodes.offsets, power * nodes.probability, strict=True):
+            found = at(offset)
+            by_row += chance * found.pooled
+            by_row[slices_of(reports, j)[0]] += chance * found.own
+            by_excess += chance * found.excess
+    if likeness is None:
+        return Gradient(total, by_row, by_group, 0.0, by_scale)
+    by_row += by_excess * likeness.gradient
+    return Gradient(total, by_row, by_group, by_excess * likeness.by_error, by_scale)
+
+
+def _group_at(
+    reports: Reports,
+    rung: int,
+    j: int,
+    individual: np.ndarray,
+    likeness: Likeness | None,
+    power: float,
+    offset: float,
+) -> ShareGradient:
+    """Log likelihood of all that one group reports, at an offset, with the gradients of a population's share."""
+    rows, counts = slices_of(reports, j)
+    scores, evidence = individual[rows] + offset, reports.log_likelihood[rung, counts]
+    found = ShareGradient(0.0, np.zeros_like(scores), np.zeros_like(individual), 0.0, 0.0)
+    if reports.is_sample[j] and likeness is not None and power > 0.0:
+        share = share_gradient(reports, j, individual, offset, likeness)
+        found = ShareGradient(
+            power * share.log_density,
+            power * share.own,
+            power * share.pooled,
+            power * share.offset,
+            power * share.excess,
+        )
+    if reports.law[j] == NOTHING:
+        return found
+    if reports.law[j] == EXACT or is_forced(reports, rung, j):
+        value, own = _exact(reports, rows, scores, evidence)
+    else:
+        value, own = _normal(reports, rows, counts, scores, evidence)
+    return found._replace(
+        log_density=found.log_density + value, own=found.own + own, offset=found.offset + float(own.sum())
+    )
 
 
 def expected_labels(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> Expected:

@@ -18,6 +18,7 @@ themselves part of the population: a sample of all of it leaves no doubt about i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,37 +56,14 @@ class ShareLaw:
     variance: np.ndarray
 
 
-def population_gradient(
-    reports: Reports, individual: np.ndarray, group: np.ndarray, error: float
-) -> tuple[float, np.ndarray, np.ndarray, float]:
-    """Log likelihood of the populations' shares, and its gradient in both parts of the scores and in z.
+class ShareGradient(NamedTuple):
+    """Log density of one population's share; its gradient in own rows, in all rows, in the offset, and in r."""
 
-    Parameters
-    ----------
-    reports : Reports
-        Groups; those that are no samples are passed over.
-    individual : ndarray of shape (n_rows,)
-        Individual part u of the scores.
-    group : ndarray of shape (n_groups,)
-        Offset of each group: its context and its own intercept.
-    error : float
-        Error z of the ratio of variances, in standard deviations.
-    """
-    chosen = np.flatnonzero(reports.is_sample)
-    row_gradient, group_gradient = np.zeros_like(individual), np.zeros_like(group)
-    if not len(chosen):
-        return 0.0, row_gradient, group_gradient, 0.0
-    likeness = likeness_of_groups(reports, individual, error)
-    total, by_excess = 0.0, 0.0
-    for j in chosen.tolist():
-        rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
-        value, own, pooled, by_offset, own_excess = _one_group(reports, j, rows, individual, group[j], likeness)
-        total += value
-        row_gradient[rows] += own
-        row_gradient += pooled
-        group_gradient[j] += by_offset
-        by_excess += own_excess
-    return total, row_gradient + by_excess * likeness.gradient, group_gradient, by_excess * likeness.by_error
+    log_density: float
+    own: np.ndarray
+    pooled: np.ndarray
+    offset: float
+    excess: float
 
 
 def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
@@ -163,10 +141,25 @@ def _mixture(
     return _Mixture(own, own_square, pool, pool_square, blend, mean, variance, sampled, doubt)
 
 
-def _one_group(
-    reports: Reports, j: int, rows: slice, individual: np.ndarray, offset: float, likeness: Likeness
-) -> tuple[float, np.ndarray, np.ndarray, float, float]:
-    """Log likelihood of one share; its gradient in the group's rows, in all rows, in its offset, and in r."""
+def share_gradient(
+    reports: Reports, j: int, individual: np.ndarray, offset: float, likeness: Likeness
+) -> ShareGradient:
+    """Log density of the share of one population at an offset of its group, and its gradient.
+
+    Parameters
+    ----------
+    reports : Reports
+        Groups.
+    j : int
+        One that is a sample.
+    individual : ndarray of shape (n_rows,)
+        Individual part u of the scores.
+    offset : float
+        Offset of the group: its context and its own intercept.
+    likeness : Likeness
+        How far groups differ along the present scores.
+    """
+    rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
     n, size = reports.effective[j], reports.size[j]
     weight = _own_weight(reports, j, likeness)
     found = _mixture(reports, j, rows, individual, offset, weight)
@@ -186,4 +179,4 @@ def _one_group(
     own = reports.weight[rows] * slope * (by_own + 2.0 * by_square * weight * p)
     q, pooled_slope = probability(individual + offset), probability_slope(individual + offset)
     pooled = reports.pooled * pooled_slope * (by_pool + 2.0 * by_square * (1.0 - weight) * q)
-    return float(value), own, pooled, float(own.sum() + pooled.sum()), float(by_excess)
+    return ShareGradient(float(value), own, pooled, float(own.sum() + pooled.sum()), float(by_excess))

@@ -44,6 +44,8 @@ class Reports(NamedTuple):
         The least and the greatest count that each group's evidence allows.
     total : ndarray of int, shape (n_groups,)
         Largest count of each group.
+    is_bound : ndarray of int, shape (n_groups,)
+        Whether the evidence only bounds a count whose law is normal.
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence, from 1 down.
     is_sample : ndarray of int, shape (n_groups,)
@@ -70,6 +72,7 @@ class Reports(NamedTuple):
     fewest: np.ndarray
     most: np.ndarray
     total: np.ndarray
+    is_bound: np.ndarray
     powers: np.ndarray
     is_sample: np.ndarray
     share: np.ndarray
@@ -113,6 +116,7 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
         fewest=_ends(nodes, log_likelihood, starts, 0)[None],
         most=_ends(nodes, log_likelihood, starts, -1)[None],
         total=data.totals,
+        is_bound=_bounds(law, log_likelihood, starts),
         powers=np.ones(1),
         **_populations(data, counts),
         tally_starts=data.tally_starts.astype(np.int64),
@@ -175,7 +179,7 @@ def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
         nodes=reports.nodes[counts],
         **{name: getattr(reports, name)[:, counts] for name in ("log_likelihood", "likelihood")},
         **{name: getattr(reports, name)[:, groups] for name in ("fewest", "most")},
-        **{name: getattr(reports, name)[groups] for name in ("law", "total", "is_sample")},
+        **{name: getattr(reports, name)[groups] for name in ("law", "total", "is_bound", "is_sample")},
         **{name: getattr(reports, name)[groups] for name in ("share", "size", "effective")},
     )
 
@@ -192,6 +196,13 @@ def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
     says_nothing = np.minimum.reduceat(log_likelihood, starts[:-1]) == 0.0
     is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= MOST_STATES)
     return np.where(~is_small, NORMAL, np.where(says_nothing, NOTHING, EXACT)).astype(np.int64)
+
+
+def _bounds(law: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Find evidence that tells no count that it allows from another."""
+    is_flat = [values[np.isfinite(values)].min() == 0.0 for values in _split(log_likelihood, starts)]
+    is_wide = [np.isfinite(values).sum() > 1 for values in _split(log_likelihood, starts)]
+    return ((law == NORMAL) & is_flat & is_wide).astype(np.int64)
 
 
 def _ends(nodes: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray, which: int) -> np.ndarray:

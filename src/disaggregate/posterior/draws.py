@@ -110,6 +110,16 @@ class KernelDraws:
             total += np.where(place >= 0, self.places[:, np.maximum(place, 0)], 0.0)
         return total
 
+    def place_deviation(self, place: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of groups' intercepts: 0 for known groups, shape (n_draws, n_groups).
+
+        Scores of a group that was not in the fit are smaller by sqrt(1 + deviation^2), as the intercept is summed
+        out of each of them by itself.
+        """
+        if self.place_delta2 is None:
+            return np.zeros((self.delta2.size, len(place)))
+        return np.where(place >= 0, 0.0, np.sqrt(self.place_delta2.reshape(-1, 1)))
+
     @property
     def constant(self) -> np.ndarray | None:
         """Weight of the intercept in each draw, shape (n_chains, n_draws); None without one."""

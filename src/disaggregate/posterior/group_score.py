@@ -52,6 +52,8 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
 def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individuals) -> np.ndarray:
     """Log likelihood of each group's report in each draw, labels summed out, shape (n_draws, n_groups).
 
+    The intercept that the members of a new group share is integrated out.
+
     Parameters
     ----------
     reports : Reports
@@ -63,15 +65,17 @@ def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individua
     """
     from disaggregate.sampler.compiled.evidence import evidence_by_draw
 
-    scores = np.clip(posterior.scores(rows), -_FARTHEST, _FARTHEST)
-    first = reports.offsets[:-1]
+    first, sizes = reports.offsets[:-1], np.diff(reports.offsets)
     of_groups = rows[first]
-    offsets = np.zeros((len(scores), len(first)))
+    place = np.full(len(first), -1) if of_groups.place is None else of_groups.place
+    deviation = posterior.place_deviation(place)
+    scores = posterior.scores(rows) * np.repeat(np.sqrt(1.0 + deviation**2), sizes, axis=1)
+    scores = np.clip(scores, -_FARTHEST, _FARTHEST)
+    offsets = np.zeros_like(deviation)
     if reports.is_sample.any():
-        unknown = np.full(len(first), -1)
-        offsets = posterior.offsets(of_groups.context, unknown if of_groups.place is None else of_groups.place)
-    individual = scores - np.repeat(offsets, np.diff(reports.offsets), axis=1)
-    return evidence_by_draw(reports, np.ascontiguousarray(individual), np.ascontiguousarray(offsets))
+        offsets = posterior.offsets(of_groups.context, place)
+    individual = scores - np.repeat(offsets, sizes, axis=1)
+    return evidence_by_draw(reports, *(np.ascontiguousarray(part) for part in (individual, offsets, deviation)))
 
 
 def runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:

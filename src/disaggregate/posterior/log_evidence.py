@@ -111,7 +111,8 @@ def log_evidence_of_constant(reports: Reports, prior: ScalePrior) -> float:
 
     def log_integrand(grid: np.ndarray) -> np.ndarray:
         log_prior = student.logpdf(grid, mu, scale=np.sqrt(nu / mu))
-        values = [evidence_by_draw(reports, np.full((1, n_rows), c), np.zeros((1, n_groups))).sum() for c in grid]
+        no_offset = np.zeros((1, n_groups))
+        values = [evidence_by_draw(reports, np.full((1, n_rows), c), no_offset, no_offset).sum() for c in grid]
         return log_prior + np.array(values)
 
     grid = np.linspace(-_FARTHEST_CONSTANT, _FARTHEST_CONSTANT, _NODES)

@@ -75,6 +75,11 @@ class Posterior:
         by_part = [part.offsets(context, place).reshape(*part.shape, len(place)) for part in self.parts]
         return self._in_order(by_part).reshape(-1, len(place))
 
+    def place_deviation(self, place: np.ndarray) -> np.ndarray:
+        """Return the standard deviation of groups' intercepts; see the draws of one kernel."""
+        by_part = [part.place_deviation(place).reshape(*part.shape, len(place)) for part in self.parts]
+        return self._in_order(by_part).reshape(-1, len(place))
+
     def to_datatree(self, X: np.ndarray | None = None) -> DataTree:
         """Give the draws to ArviZ.
 

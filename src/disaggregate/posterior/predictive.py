@@ -134,7 +134,8 @@ def _weights_without(scores: np.ndarray, reports: Reports, group: int) -> np.nda
 
     own = run_of_groups(reports, group, group + 1)
     clipped = np.ascontiguousarray(np.clip(scores, -_FARTHEST, _FARTHEST))
-    log_likelihood = np.maximum(evidence_by_draw(own, clipped, np.zeros((len(scores), 1)))[:, 0], -_FARTHEST)
+    no_offset = np.zeros((len(scores), 1))
+    log_likelihood = np.maximum(evidence_by_draw(own, clipped, no_offset, no_offset)[:, 0], -_FARTHEST)
     weight = np.exp(log_likelihood.min() - log_likelihood)
     weight = np.minimum(weight, weight.mean() * np.sqrt(len(weight)))
     return weight / weight.sum()

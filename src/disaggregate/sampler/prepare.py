@@ -17,6 +17,7 @@ from disaggregate.model.priors import inverse_gamma
 from disaggregate.model.reports import make_reports
 from disaggregate.sampler.chain import Moves, Schedule, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
 from disaggregate.sampler.model import Prior, make_problem
@@ -86,9 +87,9 @@ def _tell() -> None:
 def _ask_a_tiny_partition() -> None:
     data = group_rows(["a", "a"], {"a": Fraction(0.5)})
     likelihood = WholeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_reports(data))
-    state = np.zeros((1, 2)), np.zeros((1, 1)), np.zeros(1)
-    likelihood.table(*state)
-    likelihood.add_expected(*state, np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
+    query = Query(np.zeros((1, 2)), np.zeros((1, 1)), np.zeros(1), np.zeros(1))
+    likelihood.table(query)
+    likelihood.add_expected(query, np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
 def _run_tiny_chain(moves: Moves) -> None:

@@ -11,6 +11,7 @@ from disaggregate.sampler.compiled.exchange import trade_places
 from disaggregate.sampler.compiled.expected import add_expected
 from disaggregate.sampler.compiled.information import fill_pieces
 from disaggregate.sampler.compiled.likelihood import add_likelihoods, likelihood_gradient
+from disaggregate.sampler.compiled.places import draw_offsets, fill_centers
 from disaggregate.sampler.dense.sweep import (
     CAREFUL,
     CAREFUL_EVERY,
@@ -37,7 +38,7 @@ def advance_dense(
         move_replicas(columns, reports, components, metric, state, tally, room, rng)
         slice_scales(components, state, rng)
         if state.sweep[0] % JUMP_EVERY == 0:
-            jump_in_scale(columns, reports, components, state, room, rng)
+            jump_in_scales(columns, reports, components, state, room, rng)
         if n_rungs > 1:
             draw_from_prior(components, state.position[0, n_rungs - 1], rng)
             state.is_known[0, n_rungs - 1] = 0
@@ -45,7 +46,7 @@ def advance_dense(
         state.sweep[0] += 1
         after_burn = state.sweep[0] - n_burn
         if after_burn > 0 and after_burn % thin == 0:
-            record_draw(columns, reports, components, state, record, log_ratios, kept, room)
+            record_draw(columns, reports, components, state, record, log_ratios, kept, room, rng)
             kept += 1
     return kept
 
@@ -80,7 +81,7 @@ def move_replicas(columns, reports, components, metric, state, tally, room, rng)
         for i in range(n_coordinates):
             noise[index, i] = rng.standard_normal()
         if is_held:
-            for s in range(components.priors.shape[0]):
+            for s in range(components.priors.shape[0] - (1 if components.n_places > 0 else 0)):
                 noise[index, components.deviation.size + s] = 0.0
     position = np.empty((n_moving, n_coordinates))
     momentum = np.empty((n_moving, n_coordinates))
@@ -96,13 +97,13 @@ def move_replicas(columns, reports, components, metric, state, tally, room, rng)
         before[index] = state.energy[0, rung]
         for i in range(n_coordinates):
             before[index] += 0.5 * square(noise[index, i])
-        fill_momentum(components, metric, first_set + rung, noise[index], momentum[index])
+        copy(momentum[index], np.dot(metric.factor[first_set + rung], noise[index]))
     for _ in range(n_steps):
         for index in range(n_moving):
             step = metric.step[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
-            fill_velocity(components, metric, first_set + moving[index], momentum[index], velocity[index])
+            copy(velocity[index], np.dot(metric.inverse[first_set + moving[index]], momentum[index]))
             for i in range(n_coordinates):
                 position[index, i] += step * velocity[index, i]
         energies_and_forces(columns, reports, components, moving, position, room, energy, force)
@@ -112,7 +113,7 @@ def move_replicas(columns, reports, components, metric, state, tally, room, rng)
                 momentum[index, i] += 0.5 * step * force[index, i]
     for index in range(n_moving):
         rung = moving[index]
-        fill_velocity(components, metric, first_set + rung, momentum[index], velocity[index])
+        copy(velocity[index], np.dot(metric.inverse[first_set + rung], momentum[index]))
         log_ratio = before[index] - energy[index]
         for i in range(n_coordinates):
             log_ratio -= 0.5 * momentum[index, i] * velocity[index, i]
@@ -151,53 +152,6 @@ def know(columns, reports, components, state, rungs, room):
 
 
 @part
-def fill_momentum(components, metric, rung, noise, momentum):
-    """Fill F noise; see ``sampler.dense.metric``."""
-    n_places = components.n_places
-    first = components.n_columns + components.context.shape[1]
-    n_rest = noise.size - n_places
-    rest = np.empty(n_rest)
-    for i in range(n_rest):
-        rest[i] = noise[i if i < first else i + n_places]
-    product = np.dot(metric.factor[rung], rest)
-    if n_places > 0:
-        places = noise[first : first + n_places]
-        coupled = np.dot(metric.coupling[rung], places)
-        for i in range(n_rest):
-            product[i] += coupled[i]
-        for j in range(n_places):
-            momentum[first + j] = metric.place[rung, j] * places[j]
-    for i in range(n_rest):
-        momentum[i if i < first else i + n_places] = product[i]
-
-
-@part
-def fill_velocity(components, metric, rung, momentum, velocity):
-    """Fill the inverse mass times momentum."""
-    n_places = components.n_places
-    first = components.n_columns + components.context.shape[1]
-    n_rest = momentum.size - n_places
-    rest = np.empty(n_rest)
-    for i in range(n_rest):
-        rest[i] = momentum[i if i < first else i + n_places]
-    if n_places == 0:
-        copy(velocity, np.dot(metric.inverse[rung], rest))
-        return
-    of_places = np.empty(n_places)
-    for j in range(n_places):
-        of_places[j] = momentum[first + j] / metric.place[rung, j]
-    coupled = np.dot(metric.coupling[rung], of_places)
-    for i in range(n_rest):
-        rest[i] -= coupled[i]
-    product = np.dot(metric.inverse[rung], rest)
-    back = np.dot(metric.coupling[rung].T, product)
-    for j in range(n_places):
-        velocity[first + j] = (of_places[j] - back[j]) / metric.place[rung, j]
-    for i in range(n_rest):
-        velocity[i if i < first else i + n_places] = product[i]
-
-
-@part
 def fill_weights(components, position, weights):
     """Fill the weights of all components."""
     n_weights = weights.size
@@ -205,19 +159,34 @@ def fill_weights(components, position, weights):
         scale = components.scale_of[i]
         factor = math.exp(0.5 * position[n_weights + scale]) if scale >= 0 else 1.0
         weights[i] = position[i] * factor * components.deviation[i]
+    if components.scale_of[0] < 0:
+        weights[0] *= math.sqrt(variance_of_scores(components, position, weights))
+
+
+@part
+def variance_of_scores(components, position, weights):
+    """Return 1 + the variance of f over individuals."""
+    variance = 1.0 + square(deviation_at(components, position))
+    for i in range(weights.size):
+        variance += components.spread[i] * square(weights[i])
+    return variance
 
 
 @part
 def fill_group(components, weights, group):
-    """Fill the offset of each group."""
-    n_context = components.context.shape[1]
-    first = components.n_columns + n_context
+    """Fill the offset of each group, its own intercept not included."""
     for j in range(group.size):
         group[j] = 0.0
-        for k in range(n_context):
+        for k in range(components.context.shape[1]):
             group[j] += components.context[j, k] * weights[components.n_columns + k]
-        if components.n_places > 0:
-            group[j] += weights[first + j]
+
+
+@inlined_part
+def deviation_at(components, position):
+    """Return the standard deviation of the groups' intercepts, whose scale is the last."""
+    if components.n_places == 0:
+        return 0.0
+    return math.exp(0.5 * position[components.deviation.size + components.priors.shape[0] - 1])
 
 
 @inlined_part
@@ -233,7 +202,6 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
     n_weights = components.deviation.size
     n_scales = components.priors.shape[0]
     n_groups = components.context.shape[0]
-    n_context = components.context.shape[1]
     weights = np.empty((n, n_weights))
     of_columns = np.empty((n, n_columns))
     for index in range(n):
@@ -244,14 +212,14 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
     group = np.empty((n, n_groups))
     by_group = np.empty((n, n_groups))
     by_error = np.empty(n)
+    by_deviation = np.empty(n)
     for index in range(n):
         fill_group(components, weights[index], group[index])
-        value, slope = likelihood_gradient(
-            reports, rungs[index], individual[index], group[index], error_at(components, position[index]), room,
-            by_row[index], by_group[index],
+        value, by_error[index], by_deviation[index] = likelihood_gradient(
+            reports, rungs[index], individual[index], group[index], deviation_at(components, position[index]),
+            error_at(components, position[index]), room, by_row[index], by_group[index],
         )  # fmt: skip
         energy[index] = -value
-        by_error[index] = slope
     by_columns = np.dot(by_row, columns.T)
     by_scale = np.empty(n_scales)
     scale = np.empty(n_scales)
@@ -259,17 +227,26 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
         for s in range(n_scales):
             by_scale[s] = 0.0
             scale[s] = math.exp(0.5 * position[index, n_weights + s])
+        if components.n_places > 0:
+            by_scale[n_scales - 1] = by_deviation[index]
+        by_variance = 0.0
+        root = 1.0
+        if components.scale_of[0] < 0:
+            variance = variance_of_scores(components, position[index], weights[index])
+            root = math.sqrt(variance)
+            by_variance = by_columns[index, 0] * weights[index, 0] / variance
+            if components.n_places > 0:
+                by_scale[n_scales - 1] += 0.5 * by_variance * square(scale[n_scales - 1])
         for i in range(n_weights):
             if i < n_columns:
                 slope = by_columns[index, i]
-            elif i < n_columns + n_context:
+            else:
                 slope = 0.0
                 for j in range(n_groups):
                     slope += components.context[j, i - n_columns] * by_group[index, j]
-            else:
-                slope = by_group[index, i - n_columns - n_context]
+            slope += by_variance * components.spread[i] * weights[index, i]
             own = components.scale_of[i]
-            factor = components.deviation[i]
+            factor = components.deviation[i] * (root if i == 0 else 1.0)
             if own >= 0:
                 factor *= scale[own]
                 by_scale[own] += 0.5 * slope * weights[index, i]
@@ -309,6 +286,8 @@ def slice_scales(components, state, rng):
                 if components.scale_of[i] == s:
                     n += 1
                     squares += square(position[i])
+            if n == 0:
+                continue
             before = position[n_weights + s]
             power = components.priors[s, 0] - 0.5 * n
             rate = components.priors[s, 1]
@@ -356,12 +335,10 @@ def slice_log_scale(power, rate, inverse_rate, present, rng):
 
 
 @inlined_part
-def jump_in_scale(columns, reports, components, state, room, rng):
+def jump_in_scales(columns, reports, components, state, room, rng):
     n_rungs = state.position.shape[1]
     n_weights = components.deviation.size
     n_moving = n_rungs - 1 if n_rungs > 1 else 1
-    which = (state.sweep[0] // JUMP_EVERY) % components.priors.shape[0]
-    coordinate = n_weights + which
     rungs = np.empty(n_moving, dtype=np.int64)
     for rung in range(n_moving):
         rungs[rung] = rung
@@ -371,28 +348,31 @@ def jump_in_scale(columns, reports, components, state, room, rng):
     group = np.empty(components.context.shape[0])
     result = np.empty(1)
     for rung in range(n_moving):
-        copy(position, state.position[0, rung])
-        position[coordinate] += JUMP * rng.standard_normal()
-        threshold = -rng.standard_exponential()
-        if abs(position[coordinate]) > LOG_SCALE_BOUND:
-            continue
-        fill_weights(components, position, weights[0])
-        fill_group(components, weights[0], group)
-        individual = np.dot(weights[:, : components.n_columns].copy(), columns)
-        result[0] = 0.0
-        add_likelihoods(
-            reports, individual[0], group, error_at(components, position), rung, rung + 1, room, result
-        )
-        energy = -result[0]
-        for i in range(n_weights):
-            energy += 0.5 * square(position[i])
-        for s in range(components.priors.shape[0]):
-            energy -= log_scale_prior(components.priors, s, position[n_weights + s])
-        if components.n_errors > 0:
-            energy += 0.5 * square(position[position.size - 1])
-        if threshold < state.energy[0, rung] - energy:
-            state.position[0, rung, coordinate] = position[coordinate]
-            state.is_known[0, rung] = 0
+        for which in range(components.priors.shape[0]):
+            copy(position, state.position[0, rung])
+            position[n_weights + which] += JUMP * rng.standard_normal()
+            threshold = -rng.standard_exponential()
+            if abs(position[n_weights + which]) > LOG_SCALE_BOUND:
+                continue
+            fill_weights(components, position, weights[0])
+            fill_group(components, weights[0], group)
+            individual = np.dot(weights[:, : components.n_columns].copy(), columns)
+            result[0] = 0.0
+            add_likelihoods(
+                reports, individual[0], group, deviation_at(components, position), error_at(components, position),
+                rung, rung + 1, room, result,
+            )  # fmt: skip
+            energy = -result[0]
+            for i in range(n_weights):
+                energy += 0.5 * square(position[i])
+            for s in range(components.priors.shape[0]):
+                energy -= log_scale_prior(components.priors, s, position[n_weights + s])
+            if components.n_errors > 0:
+                energy += 0.5 * square(position[position.size - 1])
+            if threshold < state.energy[0, rung] - energy:
+                state.position[0, rung, n_weights + which] = position[n_weights + which]
+                state.energy[0, rung] = energy
+                state.is_known[0, rung] = 0
 
 
 @part
@@ -436,8 +416,11 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
     table = np.zeros((n_rungs, n_rungs))
     for rung in range(n_rungs):
         fill_group(components, weights[rung], group)
-        error = error_at(components, state.position[0, rung])
-        add_likelihoods(reports, individual[rung], group, error, 0, n_rungs, room, table[rung])
+        position = state.position[0, rung]
+        add_likelihoods(
+            reports, individual[rung], group, deviation_at(components, position), error_at(components, position),
+            0, n_rungs, room, table[rung],
+        )  # fmt: skip
     order = trade_places(table, tally.swapped[0], log_ratios, rng)
     old = state.position[0].copy()
     for rung in range(n_rungs):
@@ -447,63 +430,85 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
 
 
 @inlined_part
-def record_draw(columns, reports, components, state, record, log_ratios, kept, room):
-    """Write down weights and scales of the first rung, and add up what is expected of labels and shares."""
+def record_draw(columns, reports, components, state, record, log_ratios, kept, room, rng):
+    """Write down weights, scales and intercepts of the first rung, and add up expected labels and shares."""
     position = state.position[0, 0]
     n_weights = components.deviation.size
     weights = np.empty((1, n_weights))
     fill_weights(components, position, weights[0])
-    copy(record.weights[kept, 0], weights[0])
+    copy(record.weights[kept, 0, :n_weights], weights[0])
     for s in range(components.priors.shape[0]):
         record.scales[kept, 0, s] = math.exp(position[n_weights + s])
     for rung in range(log_ratios.shape[0]):
         record.log_ratios[kept, 0, rung, 0] = log_ratios[rung, 0]
         record.log_ratios[kept, 0, rung, 1] = log_ratios[rung, 1]
+    n_groups = components.context.shape[0]
+    group = np.empty(n_groups)
+    fill_group(components, weights[0], group)
+    individual = np.dot(weights[:, : components.n_columns].copy(), columns)
+    error = error_at(components, position)
+    if components.n_places > 0:
+        noise = np.empty(n_groups)
+        for j in range(n_groups):
+            noise[j] = rng.standard_normal()
+        offsets = np.empty(n_groups)
+        draw_offsets(reports, individual[0], group, deviation_at(components, position), error, noise, offsets)
+        for j in range(n_groups):
+            record.weights[kept, 0, n_weights + j] = offsets[j] - group[j]
+        copy(group, offsets)
     if record.label_sums.shape[1] > 0:
-        group = np.empty(components.context.shape[0])
-        fill_group(components, weights[0], group)
-        individual = np.dot(weights[:, : components.n_columns].copy(), columns)
-        add_expected(
-            reports, individual[0], group, error_at(components, position), room, record.label_sums[0],
-            record.share_tallies[0],
-        )  # fmt: skip
+        add_expected(reports, individual[0], group, error, room, record.label_sums[0], record.share_tallies[0])
 
 
 @kernel
-def replica_gradients(reports, rungs, individual, group, error, log_likelihood, by_row, by_group, by_error):
+def replica_gradients(
+    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale
+):
     """Fill log likelihoods and gradients of some replicas."""
     room = np.empty((4, individual.shape[1]))
     for index in range(rungs.size):
-        value, slope = likelihood_gradient(
-            reports, rungs[index], individual[index], group[index], error[index], room, by_row[index],
-            by_group[index],
+        log_likelihood[index], by_error[index], by_scale[index] = likelihood_gradient(
+            reports, rungs[index], individual[index], group[index], deviation[index], error[index], room,
+            by_row[index], by_group[index],
         )  # fmt: skip
-        log_likelihood[index] = value
-        by_error[index] = slope
 
 
 @kernel
-def replica_table(reports, individual, group, error):
+def replica_table(reports, individual, group, deviation, error):
     """Return the log likelihood of each replica, in rows, under each rung's evidence, in columns."""
     n_rungs = reports.powers.size
     table = np.zeros((error.size, n_rungs))
     room = np.empty((4, individual.shape[1]))
     for index in range(error.size):
-        add_likelihoods(reports, individual[index], group[index], error[index], 0, n_rungs, room, table[index])
+        add_likelihoods(
+            reports, individual[index], group[index], deviation[index], error[index], 0, n_rungs, room,
+            table[index],
+        )  # fmt: skip
     return table
 
 
 @kernel
-def replica_expectations(reports, individual, group, error, label_sums, share_tallies):
-    """Add the expected labels and shares of some replicas."""
+def replica_expectations(reports, individual, group, deviation, error, noise, label_sums, share_tallies):
+    """Draw the groups' offsets of some replicas, in place of ``group``, and add expected labels and shares."""
     room = np.empty((4, individual.shape[1]))
+    centers = np.empty(group.shape[1])
     for index in range(error.size):
-        add_expected(
-            reports, individual[index], group[index], error[index], room, label_sums[index], share_tallies[index]
+        copy(centers, group[index])
+        draw_offsets(
+            reports, individual[index], centers, deviation[index], error[index], noise[index], group[index]
         )
+        if label_sums.shape[1] > 0:
+            add_expected(
+                reports, individual[index], group[index], error[index], room, label_sums[index],
+                share_tallies[index],
+            )  # fmt: skip
 
 
 @kernel
-def information_pieces(reports, rung, individual, group, slope, starts, worth, owner):
-    """Find what each report tells; see ``sampler.compiled.information``."""
-    return fill_pieces(reports, rung, individual, group, slope, starts, worth, owner)
+def information_pieces(reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner):
+    """Find what each report tells at the most probable offset of its group, which is filled in.
+
+    See ``sampler.compiled.information``.
+    """
+    fill_centers(reports, rung, individual, group, deviation, error, centers)
+    return fill_pieces(reports, rung, individual, centers, slope, starts, worth, owner)

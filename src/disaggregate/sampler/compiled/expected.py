@@ -8,8 +8,14 @@ from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.collapsed import group_gradient
 from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.count_likelihood import (
+    add_offsets,
+    count_moments,
+    expand,
+    is_forced,
+    normal_given,
+)
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, log_add
-from disaggregate.sampler.compiled.likelihood import add_offsets, count_moments, expand, is_forced, normal_given
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
 from disaggregate.sampler.compiled.populations import share_moments
 
@@ -33,7 +39,7 @@ def add_expected(reports, individual, group, error, room, label_sums, share_tall
     units = np.empty(people, dtype=np.int64)
     moments = np.empty((2, group.size))
     if reports.room[3] > 0:
-        share_moments(reports, individual, group, error, positive, moments)
+        share_moments(reports, individual, group, error, moments)
     for j in range(group.size):
         start = reports.offsets[j]
         stop = reports.offsets[j + 1]
@@ -50,11 +56,17 @@ def add_expected(reports, individual, group, error, room, label_sums, share_tall
             for row in range(start, stop):
                 label_sums[row] += positive[row]
             if reports.is_sample[j] == 0:
-                n = expand(reports, start, stop, fitted, positive, negative, density, spread, units)
+                n = expand(
+                    reports.counts[start:stop], reports.units[start:stop], fitted[start:stop],
+                    positive[start:stop], negative[start:stop], density[start:stop], spread, units,
+                )  # fmt: skip
                 law = count_law(spread[1, :n], spread[2, :n], units[:n], laws[0], laws[1])
                 add_law(law, spread[0, :n], units[:n], reports, first, last, tally)
         elif reports.law[j] == EXACT:
-            n = expand(reports, start, stop, fitted, positive, negative, density, spread, units)
+            n = expand(
+                    reports.counts[start:stop], reports.units[start:stop], fitted[start:stop],
+                    positive[start:stop], negative[start:stop], density[start:stop], spread, units,
+                )  # fmt: skip
             group_gradient(
                 spread[0, :n], units[:n], reports.likelihood[0, first:last], reports.log_likelihood[0, first:last],
                 spread[1, :n], spread[2, :n], spread[3, :n], spread[4, :n], table, laws,
@@ -67,7 +79,9 @@ def add_expected(reports, individual, group, error, room, label_sums, share_tall
                 law = count_law(spread[1, :n], spread[2, :n], units[:n], laws[0], laws[1])
                 add_law(law, spread[0, :n], units[:n], reports, first, last, tally)
         else:
-            mean, variance = count_moments(reports, start, stop, positive, negative)
+            mean, variance = count_moments(
+                reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
+            )
             _, after, after_variance = normal_given(
                 mean, variance, reports.nodes[first:last], reports.log_likelihood[0, first:last]
             )

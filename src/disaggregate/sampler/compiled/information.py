@@ -7,8 +7,14 @@ import numpy as np
 from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.count_likelihood import (
+    add_offsets,
+    count_moments,
+    expand,
+    is_forced,
+    normal_given,
+)
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law
-from disaggregate.sampler.compiled.likelihood import add_offsets, count_moments, expand, is_forced, normal_given
 from disaggregate.sampler.compiled.normal import fill_chances
 
 _LEAST_DENSITY = 1e-100
@@ -51,11 +57,16 @@ def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
                 owner[n_pieces] = j
                 n_pieces += 1
         else:
-            mean, variance = count_moments(reports, start, stop, positive, negative)
+            mean, variance = count_moments(
+                reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
+            )
             first = reports.starts[j]
             last = reports.starts[j + 1]
             if reports.law[j] == EXACT:
-                n = expand(reports, start, stop, fitted, positive, negative, density, spread, units)
+                n = expand(
+                    reports.counts[start:stop], reports.units[start:stop], fitted[start:stop],
+                    positive[start:stop], negative[start:stop], density[start:stop], spread, units,
+                )  # fmt: skip
                 law = count_law(spread[1, :n], spread[2, :n], units[:n], laws[0], laws[1])
                 after = variance_after(law, reports.likelihood[rung, first:last])
             else:

@@ -1,315 +1,45 @@
 """Compiled twin of ``model.likelihood``."""
 
-import math
-
-import numpy as np
-
-from disaggregate.model.likelihood import LEAST_VARIANCE, NARROW, NEGLIGIBLE
-from disaggregate.model.reports import EXACT, NOTHING
-from disaggregate.sampler.compiled.arrays import fill, greater, square
-from disaggregate.sampler.compiled.collapsed import forced_gradient, group_gradient, is_short, short_agreement
-from disaggregate.sampler.compiled.compile import inlined_part, part
-from disaggregate.sampler.compiled.counts import count_law, log_agreement
-from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, scaled_tail
-from disaggregate.sampler.compiled.populations import add_population_gradient
-
-_LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-_ONE_BY_ROOT_TWO_PI = 1.0 / math.sqrt(2.0 * math.pi)
+from disaggregate.sampler.compiled.arrays import fill
+from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.count_likelihood import add_count_likelihoods, add_offsets, count_gradient
+from disaggregate.sampler.compiled.normal import fill_chances
+from disaggregate.sampler.compiled.places import add_marginal_gradient, add_marginals
 
 
 @part
-def likelihood_gradient(reports, rung, individual, group, error, room, by_row, by_group):
-    """Fill the gradient in u and in o; return the log likelihood and the gradient in z.
+def likelihood_gradient(reports, rung, individual, group, deviation, error, room, by_row, by_group):
+    """Fill the gradient in u and in the centres of the groups' offsets.
 
-    ``room`` has at least four rows as long as there are people or rows, and is overwritten.
+    Returns the log likelihood, and its gradients in z and in the log variance of the offsets, whose deviation is 0
+    without intercepts. ``room`` has at least four rows as long as there are rows, and is overwritten.
     """
     n_rows = individual.size
-    fitted = room[0, :n_rows]
-    positive = room[1, :n_rows]
-    negative = room[2, :n_rows]
-    density = room[3, :n_rows]
-    add_offsets(reports.offsets, individual, group, fitted)
-    fill_chances(fitted, positive, negative, density)
-    total = count_gradient(reports, rung, fitted, positive, negative, density, by_row)
-    for j in range(group.size):
-        by_group[j] = 0.0
-        for row in range(reports.offsets[j], reports.offsets[j + 1]):
-            by_group[j] += by_row[row]
-    by_error = 0.0
-    if reports.room[3] > 0 and reports.powers[rung] > 0.0:
-        value, by_error = add_population_gradient(
-            reports, reports.powers[rung], individual, group, error, positive, density, by_row, by_group
-        )
-        total += value
-    return total, by_error
-
-
-@inlined_part
-def add_offsets(offsets, individual, group, fitted):
-    for j in range(group.size):
-        for row in range(offsets[j], offsets[j + 1]):
-            fitted[row] = individual[row] + group[j]
-
-
-@part
-def count_gradient(reports, rung, fitted, positive, negative, density, gradient):
-    """Fill the gradient in f of what the groups' own counts tell, and return its log likelihood."""
-    people = greater(reports.room[0], 1)
-    width = greater(reports.room[1], 1)
-    table = np.empty(greater(reports.room[2], 1))
-    laws = np.empty((2, width))
-    spread = np.empty((5, people))
-    units = np.empty(people, dtype=np.int64)
     total = 0.0
-    j = 0
-    n_groups = reports.law.size
-    while j < n_groups:
-        start = reports.offsets[j]
-        stop = reports.offsets[j + 1]
-        first = reports.starts[j]
-        last = reports.starts[j + 1]
-        if reports.law[j] == NOTHING:
-            fill(gradient[start:stop], 0.0)
-        elif is_forced(reports, rung, j):
-            is_positive = reports.most[rung, j] > 0
-            if reports.room[4] == 0:  # no cells: as many groups at once as are forced to the same labels
-                while j + 1 < n_groups and is_forced_like(reports, rung, j + 1, is_positive):
-                    j += 1
-                stop = reports.offsets[j + 1]
-            sign = 1.0 if is_positive else -1.0
-            chance = positive if is_positive else negative
-            if reports.room[4] == 0:
-                total += forced_gradient(
-                    fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
-                )
-            else:
-                total += forced_cells(fitted[start:stop], sign, reports.counts[start:stop], gradient[start:stop])
-        elif reports.law[j] == EXACT:
-            evidence = reports.likelihood[rung, first:last]
-            log_evidence = reports.log_likelihood[rung, first:last]
-            if reports.room[4] == 0:
-                total += group_gradient(
-                    fitted[start:stop], reports.units[start:stop], evidence, log_evidence, positive[start:stop],
-                    negative[start:stop], density[start:stop], gradient[start:stop], table, laws,
-                )  # fmt: skip
-            else:
-                total += cells_gradient(
-                    reports, start, stop, evidence, log_evidence, fitted, positive, negative, density, gradient,
-                    table, laws, spread, units,
-                )  # fmt: skip
-        else:
-            total += normal_gradient(
-                reports, start, stop, reports.nodes[first:last], reports.log_likelihood[rung, first:last],
-                positive, negative, density, gradient,
-            )  # fmt: skip
-        j += 1
-    return total
-
-
-@inlined_part
-def is_forced(reports, rung, j):
-    """Tell whether the evidence leaves no choice of labels."""
-    return reports.most[rung, j] == 0 or reports.fewest[rung, j] == reports.total[j]
-
-
-@inlined_part
-def is_forced_like(reports, rung, j, is_positive):
-    return reports.law[j] != NOTHING and is_forced(reports, rung, j) and (reports.most[rung, j] > 0) == is_positive
-
-
-@part
-def forced_cells(fitted, sign, counts, gradient):
-    total = 0.0
-    for i in range(fitted.size):
-        log_chance = log_normal_cdf(sign * fitted[i])
-        total += counts[i] * log_chance
-        gradient[i] = counts[i] * sign * math.exp(-0.5 * square(fitted[i]) - _LOG_ROOT_TWO_PI - log_chance)
-    return total
-
-
-@part
-def expand(reports, start, stop, fitted, positive, negative, density, spread, units):
-    """Give every person of the cells a place of their own; return how many there are."""
-    n = 0
-    for row in range(start, stop):
-        for _ in range(reports.counts[row]):
-            spread[0, n] = fitted[row]
-            spread[1, n] = positive[row]
-            spread[2, n] = negative[row]
-            spread[3, n] = density[row]
-            units[n] = reports.units[row]
-            n += 1
-    return n
-
-
-@part
-def cells_gradient(
-    reports, start, stop, evidence, log_evidence, fitted, positive, negative, density, gradient, table, laws,
-    spread, units,
-):  # fmt: skip
-    n = expand(reports, start, stop, fitted, positive, negative, density, spread, units)
-    value = group_gradient(
-        spread[0, :n], units[:n], evidence, log_evidence, spread[1, :n], spread[2, :n], spread[3, :n],
-        spread[4, :n], table, laws,
-    )  # fmt: skip
-    n = 0
-    for row in range(start, stop):
-        gradient[row] = 0.0
-        for _ in range(reports.counts[row]):
-            gradient[row] += spread[4, n]
-            n += 1
-    return value
-
-
-@part
-def normal_gradient(reports, start, stop, nodes, evidence, positive, negative, density, gradient):
-    """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient."""
-    mean, variance = count_moments(reports, start, stop, positive, negative)
-    log_total, mean_after, variance_after = normal_given(mean, variance, nodes, evidence)
-    by_mean = (mean_after - mean) / variance
-    by_variance = 0.5 * ((variance_after + square(mean_after - mean)) / variance - 1.0) / variance
-    for row in range(start, stop):
-        unit = reports.units[row]
-        slope = by_mean + by_variance * unit * (negative[row] - positive[row])
-        gradient[row] = reports.counts[row] * unit * density[row] * slope
-    return log_total
-
-
-@part
-def count_moments(reports, start, stop, positive, negative):
-    """Mean and variance of a count."""
-    mean = 0.0
-    variance = 0.0
-    for row in range(start, stop):
-        people = reports.counts[row] * reports.units[row]
-        mean += people * positive[row]
-        variance += people * reports.units[row] * positive[row] * negative[row]
-    return mean, greater(variance, LEAST_VARIANCE)
-
-
-@part
-def normal_given(mean, variance, nodes, evidence):
-    """Log probability of the evidence on a normal count, and mean and variance of the count given it."""
-    n = nodes.size
-    deviation = math.sqrt(variance)
-    best = -np.inf
-    low = -np.inf
-    for c in range(n):
-        high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
-        best = greater(best, evidence[c] - 0.5 * square(distance_to(low, high)))
-        low = high
-    total = 0.0
-    moment = 0.0
-    second = 0.0
-    low = -np.inf
-    for c in range(n):
-        high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
-        if evidence[c] - 0.5 * square(distance_to(low, high)) > best - NEGLIGIBLE:
-            mass, first, squares = interval_moments(low, high, evidence[c] - best)
-            total += mass
-            moment += first
-            second += squares
-        low = high
-    moment /= total
-    return best + math.log(total), mean + deviation * moment, variance * (second / total - square(moment))
-
-
-@inlined_part
-def distance_to(low, high):
-    """Distance of zero from an interval."""
-    return low if low > 0.0 else (-high if high < 0.0 else 0.0)
-
-
-@part
-def interval_moments(low, high, log_factor):
-    """Integrate the standard normal density, it times x, and it times x^2, over an interval, with a factor."""
-    width = high - low
-    x = 0.5 * (low + high)
-    if width * (1.0 + abs(x)) < NARROW:
-        area = width * _ONE_BY_ROOT_TWO_PI * math.exp(log_factor - 0.5 * square(x))
-        step = square(width) / 24.0
-        s = square(x)
-        return (
-            area * (1.0 + step * (s - 1.0)),
-            area * x * (1.0 + step * (s - 3.0)),
-            area * (s + step * (square(s) - 5.0 * s + 2.0)),
-        )
-    at_low = math.exp(log_factor - 0.5 * square(low))
-    at_high = math.exp(log_factor - 0.5 * square(high))
-    tail_low = at_low * scaled_tail(abs(low)) if at_low > 0.0 else 0.0
-    tail_high = at_high * scaled_tail(abs(high)) if at_high > 0.0 else 0.0
-    if low >= 0.0:
-        mass = tail_low - tail_high
-    elif high <= 0.0:
-        mass = tail_high - tail_low
+    fill(by_group, 0.0)
+    if deviation == 0.0:
+        fitted = room[0, :n_rows]
+        add_offsets(reports.offsets, individual, group, fitted)
+        fill_chances(fitted, room[1, :n_rows], room[2, :n_rows], room[3, :n_rows])
+        total = count_gradient(reports, rung, fitted, room[1, :n_rows], room[2, :n_rows], room[3, :n_rows], by_row)
+        for j in range(group.size):
+            for row in range(reports.offsets[j], reports.offsets[j + 1]):
+                by_group[j] += by_row[row]
+        if reports.room[3] == 0:
+            return total, 0.0, 0.0
     else:
-        mass = math.exp(log_factor) - tail_low - tail_high
-    ends = (low * at_low if at_low > 0.0 else 0.0) - (high * at_high if at_high > 0.0 else 0.0)
-    return mass, _ONE_BY_ROOT_TWO_PI * (at_low - at_high), mass + _ONE_BY_ROOT_TWO_PI * ends
+        fill(by_row, 0.0)
+    value, by_error, by_scale = add_marginal_gradient(
+        reports, rung, individual, group, deviation, error, deviation > 0.0, by_row, by_group
+    )
+    return total + value, by_error, by_scale
 
 
 @part
-def add_likelihoods(reports, individual, group, error, first_rung, last_rung, room, result):
-    """Add the log likelihood of one replica under the evidence of some rungs.
-
-    The law of a group's count is found once and weighed by the evidence of each rung.
-    """
-    n_rows = individual.size
-    fitted = room[0, :n_rows]
-    positive = room[1, :n_rows]
-    negative = room[2, :n_rows]
-    density = room[3, :n_rows]
-    add_offsets(reports.offsets, individual, group, fitted)
-    fill_chances(fitted, positive, negative, density)
-    people = greater(reports.room[0], 1)
-    laws = np.empty((2, greater(reports.room[1], 1)))
-    spread = np.empty((5, people))
-    units = np.empty(people, dtype=np.int64)
-    for j in range(reports.law.size):
-        if reports.law[j] == NOTHING:
-            continue
-        start = reports.offsets[j]
-        stop = reports.offsets[j + 1]
-        first = reports.starts[j]
-        last = reports.starts[j + 1]
-        if reports.law[j] != EXACT:
-            mean, variance = count_moments(reports, start, stop, positive, negative)
-            for rung in range(first_rung, last_rung):
-                if is_forced(reports, rung, j):
-                    sign = 1.0 if reports.most[rung, j] > 0 else -1.0
-                    for row in range(start, stop):
-                        result[rung - first_rung] += reports.counts[row] * log_normal_cdf(sign * fitted[row])
-                    continue
-                result[rung - first_rung] += normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
-                )[0]
-            continue
-        own = fitted[start:stop]
-        yes = positive[start:stop]
-        no = negative[start:stop]
-        unit = reports.units[start:stop]
-        if reports.room[4] > 0:
-            n = expand(reports, start, stop, fitted, positive, negative, density, spread, units)
-            own = spread[0, :n]
-            yes = spread[1, :n]
-            no = spread[2, :n]
-            unit = units[:n]
-        if last_rung - first_rung == 1 and is_short(reports.likelihood[first_rung, first:last], own.size):
-            found = short_agreement(reports.likelihood[first_rung, first:last], yes, no, laws[0])
-            result[0] += log_agreement(found, own, unit, reports.log_likelihood[first_rung, first:last])
-            continue
-        law = count_law(yes, no, unit, laws[0], laws[1])
-        for rung in range(first_rung, last_rung):
-            found = 0.0
-            for c in range(law.size):
-                found += law[c] * reports.likelihood[rung, first + c]
-            result[rung - first_rung] += log_agreement(found, own, unit, reports.log_likelihood[rung, first:last])
-    if reports.room[3] > 0:
-        by_row = np.empty(n_rows)
-        by_group = np.empty(group.size)
-        value, _ = add_population_gradient(
-            reports, 1.0, individual, group, error, positive, density, by_row, by_group
-        )
-        for rung in range(first_rung, last_rung):
-            if reports.powers[rung] > 0.0:
-                result[rung - first_rung] += reports.powers[rung] * value
+def add_likelihoods(reports, individual, group, deviation, error, first_rung, last_rung, room, result):
+    """Add the log likelihood of one replica under the evidence of some rungs."""
+    if deviation == 0.0:
+        add_count_likelihoods(reports, individual, group, first_rung, last_rung, room, result)
+        if reports.room[3] == 0:
+            return
+    add_marginals(reports, individual, group, deviation, error, first_rung, last_rung, deviation > 0.0, result)

@@ -1,7 +1,7 @@
 """Compiled twin of ``model.populations``.
 
-The mean of p over all rows is a smooth function of a group's offset alone: it is worked out at a few offsets and
-interpolated between them.
+The means of p over all rows and over a group's own rows are smooth functions of the group's offset alone: they are
+worked out at a few offsets, the same for all groups, and interpolated between them.
 """
 
 import math
@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from disaggregate.model.populations import FARTHEST, LEAST, SHARE_ERROR, SMOOTHNESS
-from disaggregate.sampler.compiled.arrays import greater, lesser, square
-from disaggregate.sampler.compiled.compile import part
+from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
+from disaggregate.sampler.compiled.compile import part, summing_part
 from disaggregate.sampler.compiled.normal import fill_chances
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
@@ -19,133 +19,184 @@ _LOG_TWO_PI = math.log(2.0 * math.pi)
 # Points of the interpolation: so many, and so many more per unit of the offsets' range.
 _POINTS, _POINTS_PER_UNIT, _MOST_POINTS = 8, 3.0, 48
 
+# Rows of a table of means: of p and p^2 over a group's own rows, and of their slopes in the offset; the same over
+# all rows.
+OWN, OWN_SQUARE, OWN_SLOPE, OWN_SQUARE_SLOPE, POOL, POOL_SQUARE, POOL_SLOPE, POOL_SQUARE_SLOPE = range(8)
+
+
+class Means(NamedTuple):
+    """Means of p at some offsets, and what they were worked out from.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_points,)
+        The offsets.
+    factors : ndarray of shape (n_points,)
+        Barycentric factors that interpolate between them.
+    values : ndarray of shape (n_groups, n_points, 8)
+        Means over the rows of each group that is a sample, and over all rows, in the order of OWN to
+        POOL_SQUARE_SLOPE.
+    positive, density : ndarray of shape (n_points, n_rows)
+        Phi and the normal density at each row and point.
+    """
+
+    points: np.ndarray
+    factors: np.ndarray
+    values: np.ndarray
+    positive: np.ndarray
+    density: np.ndarray
+
 
 @part
-def add_population_gradient(reports, power, individual, group, error, positive, density, by_row, by_group):
-    """Add the gradient in u and o of the populations' shares; return log likelihood and gradient in z."""
+def tabulate(reports, individual, low, high):
+    """Work out the means at Chebyshev's points between two offsets."""
     n_rows = individual.size
-    n_groups = group.size
-    chances = np.empty((3, n_rows))
-    slope = np.empty(n_rows)
-    excess, by_error, mean_rows = likeness(reports, individual, error, chances, slope)
-    points = interpolation_points(reports.is_sample, group)
-    pools = np.empty((4, points.size))
+    n_groups = reports.is_sample.size
+    middle = 0.5 * (low + high)
+    half = 0.5 * (high - low)
+    n = 1
+    if half > 1e-6:
+        n = int(lesser(_POINTS + _POINTS_PER_UNIT * half, _MOST_POINTS))
+    means = Means(
+        np.full(n, middle), np.ones(n), np.zeros((n_groups, n, 8)), np.empty((n, n_rows)),
+        np.empty((n, n_rows)),
+    )  # fmt: skip
     shifted = np.empty(n_rows)
-    pool_sums(reports.pooled, individual, points, shifted, chances, pools)
-    weights = np.empty(points.size)
-    by_points = np.zeros((2, points.size))
-    total = 0.0
-    by_excess = 0.0
-    for j in range(n_groups):
-        if reports.is_sample[j] == 0:
-            continue
-        start = reports.offsets[j]
-        stop = reports.offsets[j + 1]
-        n = reports.effective[j]
-        size = reports.size[j]
-        fill_weights(points, group[j], weights)
-        pool = 0.0
-        pool_square = 0.0
-        pool_slope = 0.0
-        pool_square_slope = 0.0
-        for k in range(points.size):
-            pool += weights[k] * pools[0, k]
-            pool_square += weights[k] * pools[1, k]
-            pool_slope += weights[k] * pools[2, k]
-            pool_square_slope += weights[k] * pools[3, k]
-        law = share_law(reports, j, excess, mean_rows, positive, pool, pool_square)
-        weight = law.weight
-        doubt = law.doubt
-        variance = law.variance
-        sampled = law.sampled
-        mean = law.mean
-        miss = reports.share[j] - mean
-        total += power * (-0.5 * square(miss) / variance - 0.5 * (_LOG_TWO_PI + math.log(variance)))
-        by_variance = power * 0.5 * (square(miss) / variance - 1.0) / variance
-        by_mean = power * miss / variance + by_variance * (1.0 - 2.0 * mean) / size
-        by_blend = by_mean * (1.0 - sampled) - 2.0 * by_variance * doubt * law.blend
-        by_square = by_variance * doubt
-        by_own = by_mean * sampled + by_blend * weight
-        by_pool = by_blend * (1.0 - weight)
-        by_pool_square = by_square * (1.0 - weight)
-        by_weight = by_blend * (law.own - pool) + by_square * (law.own_square - pool_square)
-        by_weight += by_variance * law.spread * square(1.0 - sampled) * n / square(n + weight)
-        by_excess += by_weight * n * mean_rows / square(excess * n + mean_rows)
-        for row in range(start, stop):
-            change = reports.weight[row] * density[row] * (by_own + 2.0 * by_square * weight * positive[row])
-            by_row[row] += change
-            by_group[j] += change
-        by_group[j] += by_pool * pool_slope + by_pool_square * pool_square_slope
-        for k in range(points.size):
-            by_points[0, k] += weights[k] * by_pool
-            by_points[1, k] += weights[k] * by_pool_square
-    for k in range(points.size):
-        shift(individual, points[k], shifted)
-        fill_chances(shifted, chances[0], chances[1], chances[2])
-        for row in range(n_rows):
-            by_row[row] += (
-                reports.pooled[row] * chances[2, row] * (by_points[0, k] + 2.0 * by_points[1, k] * chances[0, row])
+    negative = np.empty(n_rows)
+    for k in range(n):
+        if n > 1:
+            means.points[k] -= half * math.cos(math.pi * (k + 0.5) / n)
+            means.factors[k] = math.sin(math.pi * (k + 0.5) / n) * (-1.0 if k % 2 else 1.0)
+        positive = means.positive[k]
+        density = means.density[k]
+        pooled = np.zeros(4)
+        shift(individual, means.points[k], shifted)
+        fill_chances(shifted, positive, negative, density)
+        for j in range(n_groups):
+            if reports.is_sample[j] == 0:
+                continue
+            start = reports.offsets[j]
+            stop = reports.offsets[j + 1]
+            add_means(
+                reports.weight[start:stop], positive[start:stop], density[start:stop], means.values[j, k, :POOL]
             )
-    for row in range(n_rows):
-        by_row[row] += by_excess * slope[row]
-    return total, by_excess * by_error
+            add_means(reports.pooled[start:stop], positive[start:stop], density[start:stop], pooled)
+        for j in range(n_groups):
+            copy(means.values[j, k, POOL:], pooled)
+    return means
 
 
-@part
-def share_moments(reports, individual, group, error, positive, moments):
-    """Fill mean and variance of each population's share."""
-    n_rows = individual.size
-    chances = np.empty((3, n_rows))
-    slope = np.empty(n_rows)
-    excess, _, mean_rows = likeness(reports, individual, error, chances, slope)
-    points = interpolation_points(reports.is_sample, group)
-    pools = np.empty((4, points.size))
-    pool_sums(reports.pooled, individual, points, slope, chances, pools)
-    weights = np.empty(points.size)
-    for j in range(group.size):
-        if reports.is_sample[j] == 0:
-            continue
-        fill_weights(points, group[j], weights)
-        pool = 0.0
-        pool_square = 0.0
-        for k in range(points.size):
-            pool += weights[k] * pools[0, k]
-            pool_square += weights[k] * pools[1, k]
-        law = share_law(reports, j, excess, mean_rows, positive, pool, pool_square)
-        moments[0, j] = law.mean
-        moments[1, j] = law.variance
+@summing_part
+def add_means(weight, positive, density, sums):
+    """Add the weighted sums of p, p^2 and their slopes over some rows."""
+    first = 0.0
+    second = 0.0
+    first_slope = 0.0
+    second_slope = 0.0
+    for row in range(weight.size):
+        of_p = weight[row] * positive[row]
+        of_slope = weight[row] * density[row]
+        first += of_p
+        second += of_p * positive[row]
+        first_slope += of_slope
+        second_slope += 2.0 * of_slope * positive[row]
+    sums[0] += first
+    sums[1] += second
+    sums[2] += first_slope
+    sums[3] += second_slope
 
 
-class ShareLaw(NamedTuple):
-    """Mean and variance of a population's share, and what they come from."""
+@summing_part
+def interpolate(means, j, offset, weights, values):
+    """Fill the interpolation weights and the eight means of one group at one offset."""
+    fill_weights(means.points, means.factors, offset, weights)
+    for i in range(8):
+        values[i] = 0.0
+    for k in range(means.points.size):
+        for i in range(8):
+            values[i] += weights[k] * means.values[j, k, i]
 
-    own: float
-    own_square: float
-    weight: float
-    sampled: float
-    blend: float
-    spread: float
+
+class ShareTerms(NamedTuple):
+    """Log density of one population's share, and its derivatives.
+
+    ``by_offset`` is the derivative in the group's offset, and ``information`` the expected curvature in it; the
+    others are in the means of p and p^2 over the group's own rows and over all rows, and in r.
+    """
+
     mean: float
-    doubt: float
     variance: float
+    log_density: float
+    by_offset: float
+    information: float
+    by_own: float
+    by_own_square: float
+    by_pool: float
+    by_pool_square: float
+    by_excess: float
 
 
 @part
-def share_law(reports, j, excess, mean_rows, positive, pool, pool_square):
-    own = 0.0
-    own_square = 0.0
-    for row in range(reports.offsets[j], reports.offsets[j + 1]):
-        own += reports.weight[row] * positive[row]
-        own_square += reports.weight[row] * square(positive[row])
+def share_terms(reports, j, excess, mean_rows, values):
     n = reports.effective[j]
-    weight = excess * n / (excess * n + mean_rows)
-    sampled = lesser(n / reports.size[j], 1.0)
+    size = reports.size[j]
+    known = excess * n
+    weight = known / (known + mean_rows)
+    sampled = lesser(n / size, 1.0)
+    own = values[OWN]
+    pool = values[POOL]
     blend = weight * own + (1.0 - weight) * pool
-    spread = weight * own_square + (1.0 - weight) * pool_square - square(blend)
+    spread = weight * values[OWN_SQUARE] + (1.0 - weight) * values[POOL_SQUARE] - square(blend)
     mean = sampled * own + (1.0 - sampled) * blend
     doubt = square(1.0 - sampled) * weight / (n + weight)
-    variance = doubt * greater(spread, 0.0) + mean * (1.0 - mean) / reports.size[j] + square(SHARE_ERROR)
-    return ShareLaw(own, own_square, weight, sampled, blend, spread, mean, doubt, variance)
+    variance = doubt * greater(spread, 0.0) + mean * (1.0 - mean) / size + square(SHARE_ERROR)
+    miss = reports.share[j] - mean
+    log_density = -0.5 * square(miss) / variance - 0.5 * (_LOG_TWO_PI + math.log(variance))
+    by_variance = 0.5 * (square(miss) / variance - 1.0) / variance
+    by_mean = miss / variance + by_variance * (1.0 - 2.0 * mean) / size
+    by_blend = by_mean * (1.0 - sampled) - 2.0 * by_variance * doubt * blend
+    by_square = by_variance * doubt
+    by_own = by_mean * sampled + by_blend * weight
+    by_own_square = by_square * weight
+    by_pool = by_blend * (1.0 - weight)
+    by_pool_square = by_square * (1.0 - weight)
+    by_weight = by_blend * (own - pool) + by_square * (values[OWN_SQUARE] - values[POOL_SQUARE])
+    by_weight += by_variance * spread * square(1.0 - sampled) * n / square(n + weight)
+    by_excess = by_weight * n * mean_rows / square(known + mean_rows)
+    by_offset = by_own * values[OWN_SLOPE] + by_own_square * values[OWN_SQUARE_SLOPE]
+    by_offset += by_pool * values[POOL_SLOPE] + by_pool_square * values[POOL_SQUARE_SLOPE]
+    blend_slope = weight * values[OWN_SLOPE] + (1.0 - weight) * values[POOL_SLOPE]
+    mean_slope = sampled * values[OWN_SLOPE] + (1.0 - sampled) * blend_slope
+    spread_slope = weight * values[OWN_SQUARE_SLOPE] + (1.0 - weight) * values[POOL_SQUARE_SLOPE]
+    spread_slope -= 2.0 * blend * blend_slope
+    variance_slope = doubt * spread_slope + (1.0 - 2.0 * mean) * mean_slope / size
+    information = square(mean_slope) / variance + 0.5 * square(variance_slope / variance)
+    return ShareTerms(
+        mean, variance, log_density, by_offset, information, by_own, by_own_square, by_pool, by_pool_square,
+        by_excess,
+    )  # fmt: skip
+
+
+@part
+def share_moments(reports, individual, group, error, moments):
+    """Fill mean and variance of each population's share."""
+    slope = np.empty(individual.size)
+    excess, _, mean_rows = likeness(reports, individual, error, slope)
+    low = np.inf
+    high = -np.inf
+    for j in range(group.size):
+        if reports.is_sample[j]:
+            low = lesser(low, group[j])
+            high = greater(high, group[j])
+    means = tabulate(reports, individual, low, high)
+    weights = np.empty(means.points.size)
+    values = np.empty(8)
+    for j in range(group.size):
+        if reports.is_sample[j]:
+            interpolate(means, j, group[j], weights, values)
+            terms = share_terms(reports, j, excess, mean_rows, values)
+            moments[0, j] = terms.mean
+            moments[1, j] = terms.variance
 
 
 @part
@@ -155,9 +206,10 @@ def shift(individual, offset, shifted):
 
 
 @part
-def likeness(reports, individual, error, chances, gradient):
+def likeness(reports, individual, error, gradient):
     """Fill the gradient in u of r; return r, its gradient in z, and n_0."""
     n_groups = reports.is_sample.size
+    chances = np.empty((3, individual.size))
     fill_chances(individual, chances[0], chances[1], chances[2])
     means = np.zeros(n_groups)
     n_all = 0.0
@@ -207,69 +259,20 @@ def likeness(reports, individual, error, chances, gradient):
     return 0.5 * (ratio + root), by_ratio * (ratio + 1.0) * deviation, mean_rows
 
 
-@part
-def interpolation_points(is_sample, group):
-    """Return the offsets at which to work the pooled means out: all of them if few, else Chebyshev's points."""
-    low = np.inf
-    high = -np.inf
-    n = 0
-    for j in range(group.size):
-        if is_sample[j]:
-            low = lesser(low, group[j])
-            high = greater(high, group[j])
-            n += 1
-    middle = 0.5 * (low + high)
-    half = 0.5 * (high - low)
-    if not half > 1e-6:
-        return np.full(1, middle)
-    n_points = int(lesser(_POINTS + _POINTS_PER_UNIT * half, _MOST_POINTS))
-    points = np.empty(n_points)
-    for k in range(n_points):
-        points[k] = middle - half * math.cos(math.pi * (k + 0.5) / n_points)
-    return points
-
-
-@part
-def pool_sums(pooled, individual, points, shifted, chances, pools):
-    """Fill the pooled means of p and p^2, and of their slopes, at each point."""
-    for k in range(points.size):
-        shift(individual, points[k], shifted)
-        fill_chances(shifted, chances[0], chances[1], chances[2])
-        first = 0.0
-        second = 0.0
-        slope = 0.0
-        square_slope = 0.0
-        for row in range(individual.size):
-            p = chances[0, row]
-            part_of_slope = pooled[row] * chances[2, row]
-            first += pooled[row] * p
-            second += pooled[row] * p * p
-            slope += part_of_slope
-            square_slope += 2.0 * part_of_slope * p
-        pools[0, k] = first
-        pools[1, k] = second
-        pools[2, k] = slope
-        pools[3, k] = square_slope
-
-
-@part
-def fill_weights(points, offset, weights):
+@summing_part
+def fill_weights(points, factors, offset, weights):
     """Fill the weights that interpolate between Chebyshev's points (barycentric)."""
     n = points.size
-    if n == 1:
-        weights[0] = 1.0
-        return
-    total = 0.0
     for k in range(n):
-        distance = offset - points[k]
-        if distance == 0.0:
+        if offset == points[k]:
             for other in range(n):
                 weights[other] = 0.0
             weights[k] = 1.0
             return
-        weights[k] = math.sin(math.pi * (k + 0.5) / n) / distance
-        if k % 2:
-            weights[k] = -weights[k]
-        total += weights[k]
+    total = 0.0
     for k in range(n):
-        weights[k] /= total
+        weights[k] = factors[k] / (offset - points[k])
+        total += weights[k]
+    scale = 1.0 / total
+    for k in range(n):
+        weights[k] *= scale

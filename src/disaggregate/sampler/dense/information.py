@@ -16,12 +16,19 @@ _VALUES_AT_ONCE = 2**22
 
 
 def information_of(
-    reports: Reports, rung: int, columns: np.ndarray, individual: np.ndarray, group: np.ndarray, error: float
+    reports: Reports,
+    rung: int,
+    columns: np.ndarray,
+    individual: np.ndarray,
+    group: np.ndarray,
+    deviation: float,
+    error: float,
 ) -> Information:
     """Find the expected curvature at one position.
 
     Every report tells of one sum over the rows, with a slope for each row, and is worth so much: its information
-    is worth times the square of the sum of slopes times the change in scores.
+    is worth times the square of the sum of slopes times the change in scores. Intercepts are integrated out of it
+    as if everything were normal around the most probable ones.
 
     Parameters
     ----------
@@ -34,7 +41,9 @@ def information_of(
     individual : ndarray of shape (n_rows,)
         u.
     group : ndarray of shape (n_groups,)
-        o.
+        Centres of the groups' offsets.
+    deviation : float
+        Of the offsets around them; 0 without intercepts.
     error : float
         z.
     """
@@ -44,9 +53,12 @@ def information_of(
     n_rows = len(individual)
     slope, worth = np.empty(n_rows), np.empty(n_rows)
     starts, owner = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
-    n = information_pieces(reports, rung, individual, group, slope, starts, worth, owner)
+    centers = np.empty(len(group))
+    n = information_pieces(
+        reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner
+    )
     size = len(columns) + n_errors
-    total = Information(np.zeros((size, size)), np.zeros((size, len(group))), np.zeros(len(group)))
+    total = Information(np.zeros((size, size)), np.zeros((size, len(group))), np.zeros(len(group)), 0.0)
     if n:
         sloped = columns * slope
         pieces = sloped if n == n_rows else np.add.reduceat(sloped, starts[:n], axis=1)
@@ -54,8 +66,19 @@ def information_of(
         pieces = np.vstack([pieces, np.zeros((n_errors, n))])
         _add_pieces(total, pieces, sums, worth[:n], owner[:n])
     if n_errors and reports.powers[rung] > 0.0:
-        _add_populations(total, reports, float(reports.powers[rung]), columns, individual, group, error)
-    return total
+        _add_populations(total, reports, float(reports.powers[rung]), columns, individual, centers, error)
+    return _integrated_out(total, deviation**2)
+
+
+def _integrated_out(given: Information, variance: float) -> Information:
+    """Integrate intercepts of this variance out of the information given them."""
+    known = variance * given.group
+    return Information(
+        given.columns - (given.cross * (variance / (1.0 + known))) @ given.cross.T,
+        given.cross / (1.0 + known),
+        given.group / (1.0 + known),
+        0.5 * float(np.sum((known / (1.0 + known)) ** 2)),
+    )
 
 
 def _add_pieces(

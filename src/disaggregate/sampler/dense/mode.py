@@ -6,17 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.model.components import Components, within_bounds
-from disaggregate.sampler.dense.metric import (
-    Curvature,
-    Information,
-    Metric,
-    factored,
-    first_place,
-    hold_scales,
-    posterior_curvature,
-    velocity_of,
-)
+from disaggregate.model.components import Components, scale_coordinates, within_bounds
+from disaggregate.sampler.dense.metric import Information, Metric, factored, hold_scales, posterior_curvature
 from disaggregate.sampler.dense.target import Target
 
 _MOST_STEPS = 60
@@ -57,7 +48,8 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
 
     Steps are Newton's on the weights given the scales, damped where they would lead down. After each one every
     scale moves to its most probable value given as many of its weights as the reports tell (MacKay's step for a
-    variance): the joint mode of both would be far from where the posterior has its mass.
+    variance): the joint mode of both would be far from where the posterior has its mass. The scale of the place
+    component, whose intercepts are integrated out, moves with the weights.
 
     Parameters
     ----------
@@ -68,7 +60,7 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     rung : int, default=0
         Whose evidence counts.
     """
-    components, scales = target.components, _scales(target.components)
+    components, scales = target.components, scale_coordinates(target.components)
     view = _View.at(target, within_bounds(components, position), rung)
     damping = _FIRST_DAMPING
     for _ in range(_MOST_STEPS):
@@ -99,7 +91,7 @@ class _View:
     energy: float
     force: np.ndarray
     information: Information
-    curvature: Curvature
+    curvature: np.ndarray
 
     @classmethod
     def at(
@@ -115,48 +107,45 @@ class _View:
         return _View(position, energy, force, self.information, _curvature(target, position, self.information))
 
 
-def _curvature(target: Target, position: np.ndarray, information: Information) -> Curvature:
+def _curvature(target: Target, position: np.ndarray, information: Information) -> np.ndarray:
     return posterior_curvature(target.components, position[None], [information])
 
 
-def _scales(components: Components) -> slice:
-    return slice(components.n_weights, components.n_weights + len(components.priors))
-
-
 def _energy_and_force(target: Target, position: np.ndarray, rung: int) -> tuple[float, np.ndarray]:
-    """Energy of the weights given the scales, and force."""
+    """Energy given the scales whose weights are there too, and force."""
     with np.errstate(over="ignore", invalid="ignore"):
         energy, force = target.evaluate(position[None], np.array([rung]))
-        value = float(energy[0])
-        for prior, log_scale in zip(
-            target.components.scale_priors, position[_scales(target.components)], strict=True
-        ):
-            value += float(prior.log_density(log_scale))
+        value = float(energy[0]) + _log_prior_of_scales(target.components, position)
     return (value if np.isfinite(value) else np.inf), force[0]
 
 
+def _log_prior_of_scales(components: Components, position: np.ndarray) -> float:
+    scales = position[scale_coordinates(components)]
+    pairs = zip(components.scale_priors, scales, strict=False)  # that of the place component is the last
+    return sum(float(prior.log_density(log_scale)) for prior, log_scale in pairs)
+
+
 def _newton(
-    components: Components, curvature: Curvature, force: np.ndarray, damping: float
+    components: Components, curvature: np.ndarray, force: np.ndarray, damping: float
 ) -> tuple[np.ndarray, float]:
-    """Return the damped step of everything but the scales, and by how much the log density would grow on it."""
+    """Return the damped step of everything but those scales, and by how much the log density would grow on it."""
     held = hold_scales(components, curvature)
-    diagonal = np.arange(held.rest.shape[1])
-    held.rest[0, diagonal, diagonal] *= 1.0 + damping
-    damped = factored(np.ones(1), held._replace(place=(1.0 + damping) * held.place))
-    pull = force.copy()
-    pull[_scales(components)] = 0.0
+    diagonal = np.arange(held.shape[1])
+    held[0, diagonal, diagonal] *= 1.0 + damping
+    slope = np.nan_to_num(force)
+    slope[scale_coordinates(components)] = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        step = velocity_of(components, damped, np.zeros(1, dtype=np.int64), np.nan_to_num(pull)[None])[0]
-    return step, 0.5 * float(step @ np.nan_to_num(pull))
+        step = factored(np.ones(1), held).inverse[0] @ slope
+    return step, 0.5 * float(step @ slope)
 
 
-def _rescaled(components: Components, position: np.ndarray, curvature: Curvature) -> np.ndarray:
+def _rescaled(components: Components, position: np.ndarray, curvature: np.ndarray) -> np.ndarray:
     """Move the log scales, with the weights themselves as they are, so that no score changes."""
     spread = weight_variances(components, curvature)
-    result, scales = position.copy(), _scales(components)
-    for s, prior in enumerate(components.scale_priors):
+    result = position.copy()
+    for s, (prior, scale) in enumerate(zip(components.scale_priors, scale_coordinates(components), strict=False)):
         own = np.flatnonzero(components.scale_of == s)
-        t = position[scales.start + s]
+        t = position[scale]
         told = max(0.5 * np.exp(t) * float(np.sum(position[own] ** 2)) + prior.inverse_rate, 1e-300)
         half = 0.5 * float(np.sum(1.0 - spread[own])) - prior.power
         if prior.rate > 0.0:
@@ -165,29 +154,19 @@ def _rescaled(components: Components, position: np.ndarray, curvature: Curvature
             best = np.log(told / half)
         change = float(np.clip(best - t, -_LARGEST_CHANGE, _LARGEST_CHANGE))
         result[own] = position[own] * np.exp(-0.5 * change)
-        result[scales.start + s] = t + change
+        result[scale] = t + change
     return within_bounds(components, result)
 
 
-def weight_variances(components: Components, curvature: Curvature) -> np.ndarray:
+def weight_variances(components: Components, curvature: np.ndarray) -> np.ndarray:
     """Variance of each standard weight if the posterior were normal, given the scales."""
-    first, n_scales = first_place(components), len(components.priors)
-    weights = np.setdiff1d(np.arange(curvature.rest.shape[1]), first + np.arange(n_scales))
-    rest = curvature.rest[:, weights][:, :, weights]
-    metric = factored(np.ones(1), Curvature(rest, curvature.coupling[:, weights], curvature.place))
-    inverse = metric.inverse[0]
-    result = np.empty(components.n_weights)
-    result[:first] = np.diagonal(inverse)[:first]
-    if components.n_places:
-        coupling = metric.coupling[0]
-        result[first:] = (1.0 + np.sum(coupling * (inverse @ coupling), axis=0)) / metric.place[0] ** 2
-    return result
+    weights = np.setdiff1d(np.arange(components.n_coordinates), scale_coordinates(components))
+    inverse = factored(np.ones(1), curvature[:, weights][:, :, weights]).inverse[0]
+    return np.diagonal(inverse)[: components.n_weights]
 
 
 def _laplace(components: Components, position: np.ndarray, energy: float, metric: Metric) -> float:
     """Integrate a normal density around the mode, over the weights and over the log scales."""
-    value = -energy - float(np.log(np.diagonal(metric.factor[0])).sum() + np.log(metric.place[0]).sum())
-    scales = position[_scales(components)]
-    for prior, log_scale in zip(components.scale_priors, scales, strict=True):
-        value += float(prior.log_density(log_scale)) + 0.5 * np.log(2.0 * np.pi)
-    return value
+    value = -energy - float(np.log(np.diagonal(metric.factor[0])).sum())
+    value += 0.5 * np.log(2.0 * np.pi) * len(components.priors)
+    return value + _log_prior_of_scales(components, position)

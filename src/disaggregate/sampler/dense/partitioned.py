@@ -27,7 +27,8 @@ from disaggregate.sampler.dense.partition import (
 )
 from disaggregate.sampler.dense.state import Record, State, Tally
 from disaggregate.sampler.dense.sweep import dense_sweep
-from disaggregate.sampler.dense.target import LikelihoodGradient, Target
+from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
+from disaggregate.sampler.dense.whole import replica_gradient
 
 
 @dataclass(frozen=True)
@@ -79,25 +80,6 @@ def with_sizes(
     )
 
 
-@dataclass(frozen=True)
-class Query:
-    """Where some replicas are.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_replicas, n_columns)
-        Weights of the columns.
-    error : ndarray of shape (n_replicas,)
-        z.
-    rungs : ndarray of int, shape (n_replicas,)
-        On which rung of the ladder each one stands.
-    """
-
-    weights: np.ndarray
-    error: np.ndarray
-    rungs: np.ndarray
-
-
 class PartitionedLikelihood:
     """Sums over all partitions, added in their order, so that they round alike wherever partitions are.
 
@@ -114,56 +96,55 @@ class PartitionedLikelihood:
     def __init__(self, partitions: Held, sizes: PartitionedRows) -> None:
         self._partitions, self._sizes = partitions, sizes
 
-    def gradient(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> LikelihoodGradient:
+    def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         """Log likelihood of each replica under its rung's evidence, and its gradient."""
-        parts = self._ask(gradient_of, group, Query(weights, error, rungs))
+        parts = self._ask(gradient_of, query, rungs)
         return LikelihoodGradient(
             _sum([part.log_likelihood for part in parts]),
             _sum([part.columns for part in parts]),
             np.hstack([part.group for part in parts]),
             _sum([part.error for part in parts]),
+            _sum([part.scale for part in parts]),
         )
 
-    def table(self, weights: np.ndarray, group: np.ndarray, error: np.ndarray) -> np.ndarray:
+    def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under each rung's evidence."""
-        return _sum(self._ask(table_of, group, Query(weights, error, np.zeros(len(error), dtype=np.int64))))
+        return _sum(self._ask(table_of, query))
 
-    def information(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> list[Information]:
+    def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica."""
-        parts = self._ask(information_in, group, Query(weights, error, rungs))
+        parts = self._ask(information_in, query, rungs)
         return [
             Information(
                 _sum([own.columns for own in replica]),
                 np.hstack([own.cross for own in replica]),
                 np.concatenate([own.group for own in replica]),
+                sum(own.scale for own in replica),
             )
             for replica in zip(*parts, strict=True)
         ]
 
     def add_expected(
-        self,
-        weights: np.ndarray,
-        group: np.ndarray,
-        error: np.ndarray,
-        label_sums: np.ndarray,
-        share_tallies: np.ndarray,
-    ) -> None:
-        """Add the expected labels and shares of each replica, given the reports themselves."""
-        query = Query(weights, error, np.zeros(len(error), dtype=np.int64))
+        self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
+    ) -> np.ndarray:
+        """Draw the groups' offsets of each replica, and add the expected labels and shares."""
         row = tally = 0
-        for labels, tallies in self._ask(expected_in, group, query):
+        offsets = []
+        for group, labels, tallies in self._ask(expected_in, query, split=(noise,)):
             label_sums[:, row : row + labels.shape[1]] += labels
             share_tallies[:, tally : tally + tallies.shape[1]] += tallies
             row, tally = row + labels.shape[1], tally + tallies.shape[1]
+            offsets.append(group)
+        return np.hstack(offsets)
 
-    def _ask(self, function: Callable[..., Any], group: np.ndarray, query: Query) -> list[Any]:
+    def _ask(
+        self, function: Callable[..., Any], query: Query, *given: Any, split: tuple[np.ndarray, ...] = ()
+    ) -> list[Any]:
+        """Ask every partition; of arrays by group each one has its own part."""
         ends = np.cumsum(self._sizes.n_groups)[:-1]
-        own = [np.ascontiguousarray(part) for part in np.split(group, ends, axis=1)]
-        return self._partitions.ask(function, own, query)
+        arrays = [np.split(array, ends, axis=1) for array in (query.group, *split)]
+        own = [tuple(np.ascontiguousarray(part) for part in parts) for parts in zip(*arrays, strict=True)]
+        return self._partitions.ask(function, own, query._replace(group=query.group[:, :0]), *given)
 
 
 class PartitionedData:
@@ -224,93 +205,111 @@ class PartitionedData:
             dense_sweep(self.target, metric, state, tally, log_ratios, rngs)
             after_burn = int(state.sweep[0]) - n_burn
             if after_burn > 0 and after_burn % thin == 0:
-                self._record(state, record, log_ratios, kept)
+                self._record(state, record, log_ratios, kept, rngs)
                 kept += 1
         return kept
 
-    def _record(self, state: State, record: Record, log_ratios: np.ndarray, kept: int) -> None:
-        components = self.target.components
-        scores = scores_at(components, state.position[:, 0])
-        n_weights, n_scales = components.n_weights, len(components.priors)
-        record.weights[kept] = scores.weights
-        record.scales[kept] = np.exp(state.position[:, 0, n_weights : n_weights + n_scales])
+    def _record(
+        self, state: State, record: Record, log_ratios: np.ndarray, kept: int, rngs: list[np.random.Generator]
+    ) -> None:
+        components, position = self.target.components, state.position[:, 0]
+        scores, n_weights = scores_at(components, position), components.n_weights
+        record.weights[kept, :, :n_weights] = scores.weights
+        record.scales[kept] = np.exp(position[:, n_weights : n_weights + len(components.priors)])
         record.log_ratios[kept] = log_ratios
-        if record.label_sums.shape[1]:
-            columns = np.ascontiguousarray(scores.weights[:, : components.n_columns])
-            self.target.likelihood.add_expected(
-                columns, scores.group, scores.error, record.label_sums, record.share_tallies
-            )
-
-
-def gradient_of(partition: Partition, group: np.ndarray, query: Query) -> LikelihoodGradient:
-    """Log likelihood of the reports of one partition, and its gradient."""
-    from disaggregate.sampler.compiled.dense import replica_gradients
-
-    n_replicas = len(query.error)
-    total = LikelihoodGradient(
-        np.zeros(n_replicas), np.zeros_like(query.weights), np.zeros_like(group), np.zeros(n_replicas)
-    )
-    for tile, columns, individual in _tiles(partition, query):
-        by_row = np.empty_like(individual)
-        own = np.ascontiguousarray(group[:, tile.groups])
-        log_likelihood, by_group, by_error = np.empty(n_replicas), np.empty_like(own), np.empty(n_replicas)
-        replica_gradients(
-            tile.reports, query.rungs, individual, own, query.error, log_likelihood, by_row, by_group, by_error
+        if not components.n_places and not record.label_sums.shape[1]:
+            return
+        noise = np.zeros_like(scores.group)
+        if components.n_places:
+            noise = np.array([rng.standard_normal(scores.group.shape[1]) for rng in rngs])
+        offsets = self.target.likelihood.add_expected(
+            self.target.query(position), noise, record.label_sums, record.share_tallies
         )
-        total.log_likelihood[:] += log_likelihood
-        total.columns[:] += by_row @ columns
-        total.group[:, tile.groups] = by_group
-        total.error[:] += by_error
+        if components.n_places:
+            record.weights[kept, :, n_weights:] = offsets - scores.group
+
+
+def gradient_of(
+    partition: Partition, own: tuple[np.ndarray], query: Query, rungs: np.ndarray
+) -> LikelihoodGradient:
+    """Log likelihood of the reports of one partition, and its gradient."""
+    n_replicas, [group] = len(rungs), own
+    total = LikelihoodGradient(
+        np.zeros(n_replicas),
+        np.zeros_like(query.weights),
+        np.zeros_like(group),
+        np.zeros(n_replicas),
+        np.zeros(n_replicas),
+    )
+    for tile, columns in _tiles(partition):
+        found = replica_gradient(tile.reports, columns.T, _of_tile(query, group, tile), rungs)
+        total.group[:, tile.groups] = found.group
+        for name in ("log_likelihood", "columns", "error", "scale"):
+            getattr(total, name)[:] += getattr(found, name)
     return total
 
 
-def table_of(partition: Partition, group: np.ndarray, query: Query) -> np.ndarray:
+def table_of(partition: Partition, own: tuple[np.ndarray], query: Query) -> np.ndarray:
     """Log likelihood of each replica under the evidence of each rung."""
     from disaggregate.sampler.compiled.dense import replica_table
 
     total = np.zeros((len(query.error), len(partition.recipe.powers)))
-    for tile, _, individual in _tiles(partition, query):
-        total += replica_table(tile.reports, individual, np.ascontiguousarray(group[:, tile.groups]), query.error)
+    for tile, columns in _tiles(partition):
+        part = _of_tile(query, own[0], tile)
+        total += replica_table(tile.reports, part.weights @ columns.T, *part[1:])
     return total
 
 
-def information_in(partition: Partition, group: np.ndarray, query: Query) -> list[Information]:
+def information_in(
+    partition: Partition, own: tuple[np.ndarray], query: Query, rungs: np.ndarray
+) -> list[Information]:
     """Find the expected curvature of one partition's log likelihood at each replica."""
-    size, n_groups = query.weights.shape[1], group.shape[1]
-    totals = [
-        Information(np.zeros((size, size)), np.zeros((size, n_groups)), np.zeros(n_groups)) for _ in query.rungs
-    ]
-    for tile, columns, individual in _tiles(partition, query):
-        for index, (total, rung) in enumerate(zip(totals, query.rungs, strict=True)):
-            own = np.ascontiguousarray(group[index, tile.groups])
-            found = information_of(tile.reports, int(rung), columns.T, individual[index], own, query.error[index])
+    size, n_groups = query.weights.shape[1], own[0].shape[1]
+    totals = []
+    for index, rung in enumerate(rungs):
+        total = Information(np.zeros((size, size)), np.zeros((size, n_groups)), np.zeros(n_groups), 0.0)
+        for tile, columns in _tiles(partition):
+            weights, *state = (part[index] for part in _of_tile(query, own[0], tile))
+            found = information_of(tile.reports, int(rung), columns.T, weights @ columns.T, *state)
             total.columns[:] += found.columns
             total.cross[:, tile.groups] = found.cross
             total.group[tile.groups] = found.group
+            total = total._replace(scale=total.scale + found.scale)
+        totals.append(total)
     return totals
 
 
-def expected_in(partition: Partition, group: np.ndarray, query: Query) -> tuple[np.ndarray, np.ndarray]:
-    """Find the expected labels and shares of one partition at each replica."""
+def expected_in(
+    partition: Partition, own: tuple[np.ndarray, np.ndarray], query: Query
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw the offsets of one partition's groups at each replica, and find expected labels and shares."""
     from disaggregate.sampler.compiled.dense import replica_expectations
 
+    group, noise = own
     n_replicas = len(query.error)
-    labels, tallies = np.zeros((n_replicas, partition.n_rows)), []
-    for tile, _, individual in _tiles(partition, query):
-        own = np.zeros((n_replicas, individual.shape[1]))
+    offsets, labels, tallies = np.empty_like(group), np.zeros((n_replicas, partition.n_rows)), []
+    for tile, columns in _tiles(partition):
+        part = _of_tile(query, group, tile)
+        of_rows = np.zeros((n_replicas, len(columns)))
         shares = np.zeros((n_replicas, int(tile.reports.tally_starts[-1])))
-        of_groups = np.ascontiguousarray(group[:, tile.groups])
-        replica_expectations(tile.reports, individual, of_groups, query.error, own, shares)
-        labels[:, tile.rows] = own
+        of_groups = np.ascontiguousarray(noise[:, tile.groups])
+        replica_expectations(
+            tile.reports, part.weights @ columns.T, part.group, part.deviation, part.error, of_groups, of_rows,
+            shares,
+        )  # fmt: skip
+        labels[:, tile.rows], offsets[:, tile.groups] = of_rows, part.group
         tallies.append(shares)
-    return labels, np.hstack(tallies)
+    return offsets, labels, np.hstack(tallies)
 
 
-def _tiles(partition: Partition, query: Query) -> Iterator[tuple[Tile, np.ndarray, np.ndarray]]:
-    """Go through the tiles; yield each with its columns and u of every replica, on one thread of BLAS."""
+def _of_tile(query: Query, group: np.ndarray, tile: Tile) -> Query:
+    return query._replace(group=np.ascontiguousarray(group[:, tile.groups]))
+
+
+def _tiles(partition: Partition) -> Iterator[tuple[Tile, np.ndarray]]:
+    """Go through the tiles; yield each with its columns, on one thread of BLAS."""
     with one_blas_thread_here(), np.errstate(over="ignore", invalid="ignore"):
-        for tile, columns in partition.columns():
-            yield tile, columns, query.weights @ columns.T
+        yield from partition.columns()
 
 
 def _sum(parts: list[np.ndarray]) -> np.ndarray:

@@ -95,7 +95,7 @@ def _step_aside(target: Target, mode: Mode, rng: np.random.Generator) -> np.ndar
     """Leave a mode, as far as the posterior is wide but not where it is out of reach."""
     components, first = target.components, np.zeros(1, dtype=np.int64)
     noise = rng.standard_normal((1, components.n_coordinates))
-    away = _DISPERSION * displaced(components, mode.metric, first, noise)[0]
+    away = _DISPERSION * displaced(mode.metric, first, noise)[0]
     scales = _scales(components)
     away[scales] = np.clip(away[scales], -1.0, 1.0)
     allowed = _DISPERSION**2 * components.n_coordinates + _SLACK

@@ -52,8 +52,8 @@ class Record(NamedTuple):
 
     Attributes
     ----------
-    weights : ndarray of shape (n_kept, n_chains, n_weights)
-        Weights of all components.
+    weights : ndarray of shape (n_kept, n_chains, n_weights + n_places)
+        Weights of the individual part and of context, and the groups' intercepts.
     scales : ndarray of shape (n_kept, n_chains, n_scales)
         Scales delta2.
     log_ratios : ndarray of shape (n_kept, n_chains, n_rungs - 1, 2)
@@ -124,7 +124,7 @@ def new_record(data: _Sized, n_chains: int, n_rungs: int, n_kept: int, labels: b
     """
     components = data.target.components
     return Record(
-        weights=np.empty((n_kept, n_chains, components.n_weights)),
+        weights=np.empty((n_kept, n_chains, components.n_weights + components.n_places)),
         scales=np.empty((n_kept, n_chains, len(components.priors))),
         log_ratios=np.empty((n_kept, n_chains, n_rungs - 1, 2)),
         label_sums=np.zeros((n_chains, data.n_rows if labels else 0)),

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from disaggregate.model.components import draw_from_prior
+from disaggregate.model.components import draw_from_prior, scale_coordinates
 from disaggregate.model.priors import LOG_SCALE_BOUND, SLICE_WIDTH, ScalePrior, slice_step
 from disaggregate.sampler.dense.metric import Metric, kinetic_energy, momentum_from, velocity_of
 from disaggregate.sampler.dense.state import State, Tally, moving_rungs
@@ -24,7 +24,7 @@ CAREFUL, CAREFUL_EVERY = 0.1, 9
 
 # How far a scale jumps, as a standard deviation of its logarithm, and in which sweeps.
 JUMP = 1.0
-JUMP_EVERY = 4
+JUMP_EVERY = 1
 
 Generators = list[np.random.Generator]
 
@@ -50,7 +50,7 @@ def dense_sweep(
     move_replicas(target, metric, state, tally, rngs)  # weights and scales given the reports
     slice_scales(target, state, rngs)  # scales given the weights
     if state.sweep[0] % JUMP_EVERY == 0:
-        jump_in_scale(target, state, rngs)
+        jump_in_scales(target, state, rngs)
     if state.position.shape[1] > 1:
         refresh_prior(target, state, rngs)
         exchange_replicas(target, state, tally, log_ratios, rngs)
@@ -74,18 +74,18 @@ def move_replicas(target: Target, metric: Metric, state: State, tally: Tally, rn
     step = metric.step[sets, None] * shorter
     noise = np.concatenate([rng.standard_normal((len(moving), n_coordinates)) for rng in rngs])
     if is_held:
-        noise[:, target.components.n_weights : target.components.n_weights + len(target.components.priors)] = 0.0
+        noise[:, scale_coordinates(target.components)] = 0.0
     know(target, state, chains, rungs)
     position, force = state.position[chains, rungs], state.force[chains, rungs]
-    momentum = momentum_from(target.components, metric, sets, noise)
+    momentum = momentum_from(metric, sets, noise)
     before = state.energy[chains, rungs] + 0.5 * np.sum(noise**2, axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(n_steps):
             momentum = momentum + 0.5 * step * force
-            position = position + step * velocity_of(target.components, metric, sets, momentum)
+            position = position + step * velocity_of(metric, sets, momentum)
             energy, force = target.evaluate(position, rungs)
             momentum = momentum + 0.5 * step * force
-        log_ratio = before - energy - kinetic_energy(target.components, metric, sets, momentum)
+        log_ratio = before - energy - kinetic_energy(metric, sets, momentum)
     for index, (chain, rung) in enumerate(zip(chains.tolist(), rungs.tolist(), strict=True)):
         if is_accepted(log_ratio[index], tally, chain, int(sets[index]), rngs[chain]):
             state.position[chain, rung] = position[index]
@@ -131,6 +131,8 @@ def slice_scales(target: Target, state: State, rngs: Generators) -> None:
             position, force = state.position[chain, rung], state.force[chain, rung]
             for s, prior in enumerate(components.scale_priors):
                 own = np.flatnonzero(components.scale_of == s)
+                if not len(own):
+                    continue  # intercepts are integrated out, so the reports do feel their scale
                 before = float(position[n_weights + s])
                 half_square = 0.5 * float(np.sum(position[own] ** 2)) * math.exp(before)
                 given = ScalePrior(prior.power - 0.5 * len(own), prior.rate, prior.inverse_rate + half_square)
@@ -146,30 +148,33 @@ def slice_scales(target: Target, state: State, rngs: Generators) -> None:
                 state.energy[chain, rung] += prior.log_kernel(before) - prior.log_kernel(after)
 
 
-def jump_in_scale(target: Target, state: State, rngs: Generators) -> None:
-    """Propose another value of one scale to each replica, with the standard weights as they are.
+def jump_in_scales(target: Target, state: State, rngs: Generators) -> None:
+    """Propose another value of each scale to each replica, with the standard weights as they are.
 
-    Where a scale is large the density is much narrower than where trajectories were tuned, and all of them may be
-    refused. A replica that came there would stay for hundreds of sweeps; this lets it leave.
+    Where the reports tell little of the weights, this moves a scale far at once; and a replica that came where the
+    density is so narrow that all trajectories are refused can leave.
     """
-    components = target.components
-    n_chains, n_rungs, _ = state.position.shape
-    which = (int(state.sweep[0]) // JUMP_EVERY) % len(components.priors)
-    coordinate = components.n_weights + which
-    n_moving = max(n_rungs - 1, 1)
-    chains, rungs = np.repeat(np.arange(n_chains), n_moving), np.tile(np.arange(n_moving), n_chains)
-    know(target, state, chains, rungs)
-    jumps = np.array(
-        [[rng.standard_normal(), -rng.standard_exponential()] for rng in rngs for _ in range(n_moving)]
-    )
-    position = state.position[chains, rungs]
-    position[:, coordinate] += JUMP * jumps[:, 0]
-    inside = np.abs(position[:, coordinate]) <= LOG_SCALE_BOUND
-    energy, force = target.evaluate(np.where(inside[:, None], position, state.position[chains, rungs]), rungs)
-    for index, (chain, rung) in enumerate(zip(chains, rungs, strict=True)):
-        if inside[index] and jumps[index, 1] < state.energy[chain, rung] - energy[index]:
-            state.position[chain, rung] = position[index]
-            state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
+    components, n_rungs = target.components, state.position.shape[1]
+    n_scales, n_moving = len(components.priors), max(n_rungs - 1, 1)
+    every = np.indices((len(rngs), n_moving)).reshape(2, -1)
+    know(target, state, *every)
+    noise = np.array(
+        [
+            [[(rng.standard_normal(), -rng.standard_exponential()) for _ in range(n_scales)]]
+            for rng in rngs
+            for _ in range(n_moving)
+        ]
+    ).reshape(-1, n_scales, 2)
+    for which in range(n_scales):
+        position = state.position[tuple(every)]
+        position[:, components.n_weights + which] += JUMP * noise[:, which, 0]
+        inside = np.abs(position[:, components.n_weights + which]) <= LOG_SCALE_BOUND
+        tried = np.where(inside[:, None], position, state.position[tuple(every)])
+        energy, force = target.evaluate(tried, every[1])
+        for index, (chain, rung) in enumerate(every.T):
+            if inside[index] and noise[index, which, 1] < state.energy[chain, rung] - energy[index]:
+                state.position[chain, rung] = position[index]
+                state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
 
 
 def refresh_prior(target: Target, state: State, rngs: Generators) -> None:

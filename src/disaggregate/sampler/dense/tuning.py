@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disaggregate.sampler.dense.backend import Backend
-from disaggregate.sampler.dense.metric import Curvature, Metric, metric_of
+from disaggregate.sampler.dense.metric import Metric, metric_of
 from disaggregate.sampler.dense.mode import Mode
 from disaggregate.sampler.dense.start import best_mode, start_chains
 from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_record, new_state
@@ -102,7 +102,7 @@ def tune(
     return Tuning(powers, metric, mode, found.log_ratios)
 
 
-def _tempered(backend: Backend, mode: Mode, powers: np.ndarray) -> Curvature:
+def _tempered(backend: Backend, mode: Mode, powers: np.ndarray) -> np.ndarray:
     """Curvature at the mode under each rung's evidence."""
     rungs = np.arange(len(powers))
     return backend.target.curvature(np.repeat(mode.position[None], len(rungs), axis=0), rungs)
@@ -128,7 +128,7 @@ def adapted(step: np.ndarray, tally: Tally, rate: float) -> np.ndarray:
 @dataclass(frozen=True)
 class _Phase:
     step: np.ndarray
-    curvature: Curvature
+    curvature: np.ndarray
     swapped: np.ndarray
     log_ratios: np.ndarray
 
@@ -144,7 +144,7 @@ def _run_phase(
     """Adapt the steps along the way, and measure the curvature in the second half of it."""
     n_rungs = state.position.shape[1]
     swapped, step, steps = np.zeros(n_rungs - 1), metric.step.copy(), []
-    curvatures: list[Curvature] = []
+    curvatures: list[np.ndarray] = []
     log_ratios = np.empty((n_sweeps, n_rungs - 1, 2))
     rungs = np.arange(n_rungs)
     for turn in range(n_sweeps // _LEARN_EVERY):
@@ -161,5 +161,13 @@ def _run_phase(
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
     late = np.exp(np.mean(steps[len(steps) // 2 :], axis=0))
-    mean = Curvature(*(np.mean(parts, axis=0) for parts in zip(*curvatures, strict=True)))
-    return _Phase(late, mean, swapped, log_ratios)
+    return _Phase(late, _typical(curvatures), swapped, log_ratios)
+
+
+def _typical(curvatures: list[np.ndarray]) -> np.ndarray:
+    """Average the curvatures of several positions by their inverses.
+
+    The density is as wide as these say. Averaged as they are, one narrow position would make all trajectories crawl.
+    """
+    widths = [np.linalg.inv(curvature) for curvature in curvatures]
+    return np.linalg.inv(np.mean(widths, axis=0))

@@ -8,7 +8,7 @@ from disaggregate.model.components import Components
 from disaggregate.model.reports import Reports, with_powers
 from disaggregate.sampler.dense.metric import Information, Metric
 from disaggregate.sampler.dense.state import Record, State, Tally
-from disaggregate.sampler.dense.target import LikelihoodGradient, Target
+from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 
 
 class WholeLikelihood:
@@ -25,50 +25,52 @@ class WholeLikelihood:
     def __init__(self, columns: np.ndarray, reports: Reports) -> None:
         self.columns, self.reports = columns, reports
 
-    def gradient(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> LikelihoodGradient:
+    def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         """Log likelihood of each replica under its rung's evidence, and its gradient."""
-        from disaggregate.sampler.compiled.dense import replica_gradients
+        return replica_gradient(self.reports, self.columns, query, rungs)
 
-        individual = weights @ self.columns
-        by_row, by_group = np.empty_like(individual), np.empty_like(group)
-        log_likelihood, by_error = np.empty(len(weights)), np.empty(len(weights))
-        replica_gradients(
-            self.reports, rungs, individual, group, error, log_likelihood, by_row, by_group, by_error
-        )
-        with np.errstate(over="ignore", invalid="ignore"):
-            return LikelihoodGradient(log_likelihood, by_row @ self.columns.T, by_group, by_error)
-
-    def table(self, weights: np.ndarray, group: np.ndarray, error: np.ndarray) -> np.ndarray:
+    def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under each rung's evidence."""
         from disaggregate.sampler.compiled.dense import replica_table
 
-        return replica_table(self.reports, weights @ self.columns, group, error)
+        return replica_table(self.reports, query.weights @ self.columns, *query[1:])
 
-    def information(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> list[Information]:
+    def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica."""
         from disaggregate.sampler.dense.information import information_of
 
         return [
             information_of(self.reports, int(rung), self.columns, *state)
-            for rung, *state in zip(rungs, weights @ self.columns, group, error, strict=True)
+            for rung, *state in zip(rungs, query.weights @ self.columns, *query[1:], strict=True)
         ]
 
     def add_expected(
-        self,
-        weights: np.ndarray,
-        group: np.ndarray,
-        error: np.ndarray,
-        label_sums: np.ndarray,
-        share_tallies: np.ndarray,
-    ) -> None:
-        """Add the expected labels and shares of each replica, given the reports themselves."""
+        self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
+    ) -> np.ndarray:
+        """Draw the groups' offsets of each replica, and add the expected labels and shares."""
         from disaggregate.sampler.compiled.dense import replica_expectations
 
-        replica_expectations(self.reports, weights @ self.columns, group, error, label_sums, share_tallies)
+        group = query.group.copy()
+        replica_expectations(
+            self.reports, query.weights @ self.columns, group, query.deviation, query.error, noise, label_sums,
+            share_tallies,
+        )  # fmt: skip
+        return group
+
+
+def replica_gradient(reports: Reports, columns: np.ndarray, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
+    """Log likelihood and gradient of some replicas from the columns, shape (n_columns, n_rows), of their rows."""
+    from disaggregate.sampler.compiled.dense import replica_gradients
+
+    individual = query.weights @ columns
+    by_row, by_group = np.empty_like(individual), np.empty_like(query.group)
+    log_likelihood, by_error, by_scale = np.empty((3, len(rungs)))
+    replica_gradients(
+        reports, rungs, individual, query.group, query.deviation, query.error, log_likelihood, by_row, by_group,
+        by_error, by_scale,
+    )  # fmt: skip
+    with np.errstate(over="ignore", invalid="ignore"):
+        return LikelihoodGradient(log_likelihood, by_row @ columns.T, by_group, by_error, by_scale)
 
 
 class WholeData:

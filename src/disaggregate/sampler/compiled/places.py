@@ -1,0 +1,465 @@
+"""Compiled twin of ``model.places``: the likelihood of the reports with groups' intercepts integrated out."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from disaggregate.model.likelihood import LEAST_VARIANCE
+from disaggregate.model.places import (
+    BOUND_NODES,
+    BOUND_REACH,
+    FARTHEST_OFFSET,
+    MOST_NEWTON_STEPS,
+    NEAR_CENTER,
+    NODES,
+    PER_NODE,
+    SEARCH_MARGIN,
+    SHARE_MARGIN,
+    SPACING,
+    TABLE_REACH,
+)
+from disaggregate.model.reports import EXACT, NOTHING
+from disaggregate.sampler.compiled.arrays import add_multiple, copy, greater, lesser, square
+from disaggregate.sampler.compiled.compile import part, summing_part
+from disaggregate.sampler.compiled.count_likelihood import (
+    cells_gradient,
+    forced_cells,
+    is_forced,
+    normal_given,
+    normal_gradient,
+)
+from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, tail
+from disaggregate.sampler.compiled.populations import Means, interpolate, likeness, share_terms, tabulate
+
+_LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+_ROOT_TWO = math.sqrt(2.0)
+
+# Columns of the derivatives of a population's share at one node.
+_EXCESS, _OWN, _OWN_SQUARE, _POOL, _POOL_SQUARE, _OFFSET = range(6)
+
+
+class Shares(NamedTuple):
+    """What the likelihood of the populations' shares needs, and how groups compare: r, its slope in z, and n_0."""
+
+    means: Means
+    excess: float
+    excess_slope: np.ndarray
+    excess_by_error: float
+    mean_rows: float
+
+
+class Room(NamedTuple):
+    """Memory to work in, for one group at a time."""
+
+    fitted: np.ndarray
+    positive: np.ndarray
+    negative: np.ndarray
+    density: np.ndarray
+    table: np.ndarray
+    laws: np.ndarray
+    spread: np.ndarray
+    units: np.ndarray
+    nodes: np.ndarray
+    log_density: np.ndarray
+    by_row: np.ndarray
+    by_share: np.ndarray
+    weights: np.ndarray
+    values: np.ndarray
+
+
+@part
+def make_room(reports, shares):
+    n_rows = 1
+    for j in range(reports.law.size):
+        n_rows = greater(n_rows, reports.offsets[j + 1] - reports.offsets[j])
+    people = greater(reports.room[0], 1)
+    n_points = shares.means.points.size
+    return Room(
+        np.empty(n_rows), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows),
+        np.empty(greater(reports.room[2], 1)), np.empty((2, greater(reports.room[1], 1))),
+        np.empty((5, people)), np.empty(people, dtype=np.int64), np.empty(BOUND_NODES), np.empty(BOUND_NODES),
+        np.empty((BOUND_NODES, n_rows)), np.empty((BOUND_NODES, 6)), np.empty((BOUND_NODES, n_points)),
+        np.empty(8),
+    )  # fmt: skip
+
+
+@part
+def make_shares(reports, individual, group, deviation, error):
+    """Tabulate the means of p over all offsets that may be asked for."""
+    slope = np.zeros(individual.size)
+    if reports.room[3] == 0:
+        nothing = Means(
+            np.zeros(1), np.ones(1), np.zeros((1, 1, 8)), np.zeros((1, 1)), np.zeros((1, 1))
+        )  # fmt: skip
+        return Shares(nothing, 0.0, slope, 0.0, 1.0)
+    excess, by_error, mean_rows = likeness(reports, individual, error, slope)
+    low = np.inf
+    high = -np.inf
+    for j in range(group.size):
+        if reports.is_sample[j]:
+            reach = TABLE_REACH * deviation
+            start = first_offset(reports, j, individual, group[j], deviation)
+            low = lesser(low, lesser(group[j], start) - reach)
+            high = greater(high, greater(group[j], start) + reach)
+    return Shares(tabulate(reports, individual, low, high), excess, slope, by_error, mean_rows)
+
+
+@part
+def first_offset(reports, j, individual, offset, deviation):
+    """Guess the offset under which a group's share is the reported one, as if its scores were normal."""
+    if deviation == 0.0 or reports.is_sample[j] == 0:
+        return offset
+    mean = 0.0
+    spread = 0.0
+    for row in range(reports.offsets[j], reports.offsets[j + 1]):
+        mean += reports.weight[row] * individual[row]
+        spread += reports.weight[row] * square(individual[row])
+    share = lesser(greater(reports.share[j], SHARE_MARGIN), 1.0 - SHARE_MARGIN)
+    guess = rough_quantile(share) * math.sqrt(1.0 + greater(spread - square(mean), 0.0)) - mean
+    return lesser(greater(guess, offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET)
+
+
+@part
+def rough_quantile(share):
+    """Return the standard normal quantile to two digits (Winitzki's inverse of the error function)."""
+    y = 2.0 * share - 1.0
+    log_part = math.log(1.0 - square(y))
+    half = 2.0 / (math.pi * 0.147) + 0.5 * log_part
+    return math.copysign(_ROOT_TWO * math.sqrt(math.sqrt(square(half) - log_part / 0.147) - half), y)
+
+
+@part
+def add_marginal_gradient(reports, rung, individual, group, deviation, error, with_counts, by_row, by_group):
+    """Add the gradient in u and in the centres of the groups' offsets.
+
+    Returns the log likelihood, and its gradients in z and in the log variance of the offsets. With a deviation of
+    0 the offsets are their centres. Without ``with_counts`` only the populations' shares are looked at.
+    """
+    shares = make_shares(reports, individual, group, deviation, error)
+    room = make_room(reports, shares)
+    n_points = shares.means.points.size
+    by_own = np.zeros((shares.means.values.shape[0], 2, n_points))
+    by_pool = np.zeros((2, n_points))
+    total = 0.0
+    by_scale = 0.0
+    by_excess = 0.0
+    for j in range(group.size):
+        is_sample = reports.is_sample[j] > 0
+        has_counts = with_counts and reports.law[j] != NOTHING
+        power = reports.powers[rung] if is_sample else 1.0
+        if power == 0.0 or not (is_sample or has_counts):
+            continue
+        own_rung = 0 if is_sample else rung
+        start = reports.offsets[j]
+        n = lay_nodes(reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room)
+        best, mass = evaluate_nodes(
+            reports, own_rung, j, individual, group[j], deviation, shares, has_counts, n, room
+        )
+        total += power * (best + math.log(mass))
+        for k in range(n):
+            chance = power * math.exp(room.log_density[k] - best)
+            if deviation > 0.0:
+                chance *= (room.nodes[1] - room.nodes[0]) / (mass * deviation)
+                distance = (room.nodes[k] - group[j]) / deviation
+                by_group[j] += chance * distance / deviation
+                by_scale += 0.5 * chance * (square(distance) - 1.0)
+            if has_counts:
+                for row in range(start, reports.offsets[j + 1]):
+                    by_row[row] += chance * room.by_row[k, row - start]
+                    if deviation == 0.0:
+                        by_group[j] += chance * room.by_row[k, row - start]
+            if is_sample:
+                if deviation == 0.0:
+                    by_group[j] += chance * room.by_share[k, _OFFSET]
+                by_excess += chance * room.by_share[k, _EXCESS]
+                for i in range(n_points):
+                    weight = chance * room.weights[k, i]
+                    by_own[j, 0, i] += weight * room.by_share[k, _OWN]
+                    by_own[j, 1, i] += weight * room.by_share[k, _OWN_SQUARE]
+                    by_pool[0, i] += weight * room.by_share[k, _POOL]
+                    by_pool[1, i] += weight * room.by_share[k, _POOL_SQUARE]
+    if reports.room[3] > 0:
+        add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row)
+    return total, by_excess * shares.excess_by_error, by_scale
+
+
+@part
+def add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row):
+    """Add the gradient in u, from that in the means of p at the points."""
+    means = shares.means
+    for j in range(reports.is_sample.size):
+        if reports.is_sample[j] == 0:
+            continue
+        start = reports.offsets[j]
+        stop = reports.offsets[j + 1]
+        for k in range(means.points.size):
+            add_slopes(
+                means.positive[k, start:stop], means.density[k, start:stop], reports.weight[start:stop],
+                by_own[j, 0, k], 2.0 * by_own[j, 1, k], by_row[start:stop],
+            )  # fmt: skip
+            add_slopes(
+                means.positive[k, start:stop], means.density[k, start:stop], reports.pooled[start:stop],
+                by_pool[0, k], 2.0 * by_pool[1, k], by_row[start:stop],
+            )  # fmt: skip
+        add_multiple(by_row[start:stop], by_excess, shares.excess_slope[start:stop])
+
+
+@summing_part
+def add_slopes(positive, density, weight, of_p, of_square, by_row):
+    for row in range(weight.size):
+        by_row[row] += weight[row] * density[row] * (of_p + of_square * positive[row])
+
+
+@part
+def lay_nodes(reports, rung, j, individual, offset, deviation, shares, has_counts, room):
+    """Lay the nodes of one group's integral; return how many there are."""
+    room.nodes[0] = offset
+    if deviation == 0.0:
+        return 1
+    if has_counts and reports.is_bound[j]:
+        for k in range(BOUND_NODES):
+            room.nodes[k] = offset + BOUND_REACH * deviation * (2.0 * k / (BOUND_NODES - 1.0) - 1.0)
+        return BOUND_NODES
+    center, width = find_center(reports, rung, j, individual, offset, deviation, shares, has_counts, room)
+    for k in range(NODES):
+        room.nodes[k] = center + width * SPACING * (k - 0.5 * (NODES - 1))
+    return NODES
+
+
+@part
+def find_center(reports, rung, j, individual, offset, deviation, shares, has_counts, room):
+    """Find the most probable offset of a group, about, and how wide its density is, by Newton's steps.
+
+    A step that leaves the interval in which the slope changes sign goes to its middle instead.
+    """
+    precision = 1.0 / square(deviation)
+    present = first_offset(reports, j, individual, offset, deviation)
+    margin = SEARCH_MARGIN * deviation if reports.is_sample[j] else FARTHEST_OFFSET
+    low = lesser(offset, present) - margin
+    high = greater(offset, present) + margin
+    width = deviation
+    for _ in range(MOST_NEWTON_STEPS):
+        slope = (offset - present) * precision
+        curvature = precision
+        if reports.is_sample[j]:
+            interpolate(shares.means, j, present, room.weights[0], room.values)
+            terms = share_terms(reports, j, shares.excess, shares.mean_rows, room.values)
+            slope += terms.by_offset
+            curvature += terms.information
+        if has_counts:
+            count_slope, count_curvature = count_slope_and_curvature(reports, rung, j, individual, present, room)
+            slope += count_slope
+            curvature += count_curvature
+        width = 1.0 / math.sqrt(curvature)
+        step = slope / curvature
+        if not abs(step) > NEAR_CENTER * width:
+            break
+        if slope > 0.0:
+            low = present
+        else:
+            high = present
+        present += step
+        if not (low < present and present < high):
+            present = 0.5 * (low + high)
+    return present, width
+
+
+@part
+def count_slope_and_curvature(reports, rung, j, individual, offset, room):
+    """Slope and expected curvature, in the offset, of what a group's count tells, as if it were normal."""
+    start = reports.offsets[j]
+    n = reports.offsets[j + 1] - start
+    fill_room(individual, start, n, offset, room)
+    slope = 0.0
+    curvature = 0.0
+    if is_forced(reports, rung, j):
+        sign = 1.0 if reports.most[rung, j] > 0 else -1.0
+        for i in range(n):
+            f = sign * room.fitted[i]
+            ratio = math.exp(-0.5 * square(f) - _LOG_ROOT_TWO_PI - log_normal_cdf(f))
+            slope += reports.counts[start + i] * sign * ratio
+            curvature += reports.counts[start + i] * greater(ratio * (ratio + f), 0.0)
+        return slope, curvature
+    mean = 0.0
+    variance = 0.0
+    mean_slope = 0.0
+    variance_slope = 0.0
+    for i in range(n):
+        unit = reports.units[start + i]
+        people = reports.counts[start + i] * unit
+        mean += people * room.positive[i]
+        variance += people * unit * room.positive[i] * room.negative[i]
+        mean_slope += people * room.density[i]
+        variance_slope += people * unit * room.density[i] * (room.negative[i] - room.positive[i])
+    variance = greater(variance, LEAST_VARIANCE)
+    first = reports.starts[j]
+    last = reports.starts[j + 1]
+    _, after, after_variance = normal_given(
+        mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
+    )
+    slope = (after - mean) / variance * mean_slope
+    slope += 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance * variance_slope
+    return slope, greater(variance - after_variance, 0.0) * square(mean_slope / variance)
+
+
+@part
+def fill_room(individual, start, n, offset, room):
+    for i in range(n):
+        room.fitted[i] = individual[start + i] + offset
+    fill_chances(room.fitted[:n], room.positive[:n], room.negative[:n], room.density[:n])
+
+
+@part
+def evaluate_nodes(reports, rung, j, individual, offset, deviation, shares, has_counts, n, room):
+    """Fill the log density and its derivatives at each node; return the largest, and the integral in its units."""
+    best = -np.inf
+    for k in range(n):
+        value = 0.0
+        if deviation > 0.0:
+            value = -0.5 * square((room.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
+        if reports.is_sample[j]:
+            interpolate(shares.means, j, room.nodes[k], room.weights[k], room.values)
+            terms = share_terms(reports, j, shares.excess, shares.mean_rows, room.values)
+            value += terms.log_density
+            room.by_share[k, _EXCESS] = terms.by_excess
+            room.by_share[k, _OWN] = terms.by_own
+            room.by_share[k, _OWN_SQUARE] = terms.by_own_square
+            room.by_share[k, _POOL] = terms.by_pool
+            room.by_share[k, _POOL_SQUARE] = terms.by_pool_square
+            room.by_share[k, _OFFSET] = terms.by_offset
+        if has_counts:
+            value += count_value(reports, rung, j, individual, room.nodes[k], room, room.by_row[k])
+        room.log_density[k] = value
+        best = greater(best, value)
+    mass = 0.0
+    for k in range(n):
+        mass += math.exp(room.log_density[k] - best)
+    if deviation > 0.0:
+        mass *= (room.nodes[1] - room.nodes[0]) / deviation
+    return best, mass
+
+
+@part
+def count_value(reports, rung, j, individual, offset, room, gradient):
+    """Fill the gradient in f of what one group's count tells at an offset, and return its log likelihood."""
+    start = reports.offsets[j]
+    n = reports.offsets[j + 1] - start
+    fill_room(individual, start, n, offset, room)
+    counts = reports.counts[start : start + n]
+    units = reports.units[start : start + n]
+    first = reports.starts[j]
+    last = reports.starts[j + 1]
+    log_evidence = reports.log_likelihood[rung, first:last]
+    fitted = room.fitted[:n]
+    positive = room.positive[:n]
+    negative = room.negative[:n]
+    density = room.density[:n]
+    if is_forced(reports, rung, j):
+        return forced_cells(fitted, 1.0 if reports.most[rung, j] > 0 else -1.0, counts, gradient)
+    if reports.law[j] == EXACT:
+        return cells_gradient(
+            counts, units, reports.likelihood[rung, first:last], log_evidence, fitted, positive, negative, density,
+            gradient, room.table, room.laws, room.spread, room.units,
+        )  # fmt: skip
+    return normal_gradient(
+        counts, units, reports.nodes[first:last], log_evidence, positive, negative, density, gradient
+    )
+
+
+@part
+def add_marginals(reports, individual, group, deviation, error, first_rung, last_rung, with_counts, result):
+    """Add the log likelihood under the evidence of some rungs, with offsets integrated out."""
+    shares = make_shares(reports, individual, group, deviation, error)
+    room = make_room(reports, shares)
+    for j in range(group.size):
+        is_sample = reports.is_sample[j] > 0
+        has_counts = with_counts and reports.law[j] != NOTHING
+        if not (is_sample or has_counts):
+            continue
+        value = 0.0
+        for rung in range(first_rung, last_rung):
+            if rung == first_rung or not is_sample:
+                own_rung = 0 if is_sample else rung
+                n = lay_nodes(reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room)
+                best, mass = evaluate_nodes(
+                    reports, own_rung, j, individual, group[j], deviation, shares, has_counts, n, room
+                )
+                value = best + math.log(mass)
+            power = reports.powers[rung] if is_sample else 1.0
+            if power > 0.0:
+                result[rung - first_rung] += power * value
+
+
+@part
+def fill_centers(reports, rung, individual, group, deviation, error, centers):
+    """Fill the most probable offset of each group."""
+    shares = make_shares(reports, individual, group, deviation, error)
+    room = make_room(reports, shares)
+    for j in range(group.size):
+        has_counts = reports.law[j] != NOTHING
+        centers[j] = group[j]
+        if deviation > 0.0 and (has_counts or reports.is_sample[j]):
+            own_rung = 0 if reports.is_sample[j] else rung
+            centers[j], _ = find_center(
+                reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room
+            )
+
+
+@part
+def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
+    """Draw the offset of each group given everything else, from standard normal noise."""
+    if deviation == 0.0:
+        copy(offsets, group)
+        return
+    shares = make_shares(reports, individual, group, deviation, error)
+    room = make_room(reports, shares)
+    for j in range(group.size):
+        has_counts = reports.law[j] != NOTHING
+        if not (has_counts or reports.is_sample[j]):
+            offsets[j] = group[j] + deviation * noise[j]
+            continue
+        n = lay_nodes(reports, 0, j, individual, group[j], deviation, shares, has_counts, room)
+        evaluate_nodes(reports, 0, j, individual, group[j], deviation, shares, has_counts, n, room)
+        chance = 1.0 - tail(noise[j]) if noise[j] > 0.0 else tail(-noise[j])
+        where = quantile_of_nodes(room.log_density[:n], chance)
+        offsets[j] = room.nodes[0] + where * (room.nodes[1] - room.nodes[0])
+
+
+@part
+def quantile_of_nodes(log_density, chance):
+    """Return where, in units of the distance between nodes, the density has this share of its mass below.
+
+    Between nodes the log density is a cubic through the four nearest ones.
+    """
+    n = PER_NODE * (log_density.size - 1)
+    best = -np.inf
+    for k in range(log_density.size):
+        best = greater(best, log_density[k])
+    mass = np.empty(n + 1)
+    mass[0] = 0.0
+    before = math.exp(log_density[0] - best)
+    for i in range(1, n + 1):
+        here = math.exp(cubic_between(log_density, i / PER_NODE) - best)
+        mass[i] = mass[i - 1] + 0.5 * (before + here)
+        before = here
+    wanted = chance * mass[n]
+    i = 1
+    while i < n and mass[i] < wanted:
+        i += 1
+    inside = mass[i] - mass[i - 1]
+    part_of = (wanted - mass[i - 1]) / inside if inside > 0.0 else 0.5
+    return (i - 1 + part_of) / PER_NODE
+
+
+@part
+def cubic_between(values, x):
+    """Interpolate values at 0, 1, 2, ... by the cubic through the four that are nearest to x."""
+    first = int(lesser(greater(math.floor(x) - 1, 0), values.size - 4))
+    t = x - first
+    return (
+        -values[first] * (t - 1.0) * (t - 2.0) * (t - 3.0) / 6.0
+        + values[first + 1] * t * (t - 2.0) * (t - 3.0) / 2.0
+        - values[first + 2] * t * (t - 1.0) * (t - 3.0) / 2.0
+        + values[first + 3] * t * (t - 1.0) * (t - 2.0) / 6.0
+    )
