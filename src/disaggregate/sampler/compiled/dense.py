@@ -419,7 +419,7 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
         position = state.position[0, rung]
         add_likelihoods(
             reports, individual[rung], group, deviation_at(components, position), error_at(components, position),
-            0, n_rungs, room, table[rung],
+            np.int64(0), n_rungs, room, table[rung],
         )  # fmt: skip
     order = trade_places(table, tally.swapped[0], log_ratios, rng)
     old = state.position[0].copy()
@@ -481,7 +481,7 @@ def replica_table(reports, individual, group, deviation, error):
     room = np.empty((4, individual.shape[1]))
     for index in range(error.size):
         add_likelihoods(
-            reports, individual[index], group[index], deviation[index], error[index], 0, n_rungs, room,
+            reports, individual[index], group[index], deviation[index], error[index], np.int64(0), n_rungs, room,
             table[index],
         )  # fmt: skip
     return table

@@ -18,6 +18,7 @@ def evidence_by_draw(reports, individual, group, deviation):
     """
     n_draws, n_groups = group.shape
     result = np.zeros((n_draws, n_groups))
+    rung = np.int64(0)
     for draw in range(n_draws):
         widest = 0.0
         for j in range(n_groups):
@@ -29,9 +30,9 @@ def evidence_by_draw(reports, individual, group, deviation):
             if not (has_counts or reports.is_sample[j] > 0):
                 continue
             own = deviation[draw, j]
-            n = lay_nodes(reports, 0, j, individual[draw], group[draw, j], own, shares, has_counts, room)
+            n = lay_nodes(reports, rung, j, individual[draw], group[draw, j], own, shares, has_counts, room)
             best, mass = evaluate_nodes(
-                reports, 0, j, individual[draw], group[draw, j], own, shares, has_counts, n, room
+                reports, rung, j, individual[draw], group[draw, j], own, shares, has_counts, n, room
             )
             result[draw, j] = best + math.log(mass)
     return result

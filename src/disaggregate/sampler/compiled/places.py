@@ -150,7 +150,7 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
         power = reports.powers[rung] if is_sample else 1.0
         if power == 0.0 or not (is_sample or has_counts):
             continue
-        own_rung = 0 if is_sample else rung
+        own_rung = np.int64(0) if is_sample else rung
         start = reports.offsets[j]
         n = lay_nodes(reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room)
         best, mass = evaluate_nodes(
@@ -380,7 +380,7 @@ def add_marginals(reports, individual, group, deviation, error, first_rung, last
         value = 0.0
         for rung in range(first_rung, last_rung):
             if rung == first_rung or not is_sample:
-                own_rung = 0 if is_sample else rung
+                own_rung = np.int64(0) if is_sample else rung
                 n = lay_nodes(reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room)
                 best, mass = evaluate_nodes(
                     reports, own_rung, j, individual, group[j], deviation, shares, has_counts, n, room
@@ -400,7 +400,7 @@ def fill_centers(reports, rung, individual, group, deviation, error, centers):
         has_counts = reports.law[j] != NOTHING
         centers[j] = group[j]
         if deviation > 0.0 and (has_counts or reports.is_sample[j]):
-            own_rung = 0 if reports.is_sample[j] else rung
+            own_rung = np.int64(0) if reports.is_sample[j] else rung
             centers[j], _ = find_center(
                 reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room
             )
@@ -412,6 +412,7 @@ def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
     if deviation == 0.0:
         copy(offsets, group)
         return
+    rung = np.int64(0)  # a plain 0 would be a type of its own, and everything be compiled twice
     shares = make_shares(reports, individual, group, deviation, error)
     room = make_room(reports, shares)
     for j in range(group.size):
@@ -419,8 +420,8 @@ def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
         if not (has_counts or reports.is_sample[j]):
             offsets[j] = group[j] + deviation * noise[j]
             continue
-        n = lay_nodes(reports, 0, j, individual, group[j], deviation, shares, has_counts, room)
-        evaluate_nodes(reports, 0, j, individual, group[j], deviation, shares, has_counts, n, room)
+        n = lay_nodes(reports, rung, j, individual, group[j], deviation, shares, has_counts, room)
+        evaluate_nodes(reports, rung, j, individual, group[j], deviation, shares, has_counts, n, room)
         chance = 1.0 - tail(noise[j]) if noise[j] > 0.0 else tail(-noise[j])
         where = quantile_of_nodes(room.log_density[:n], chance)
         offsets[j] = room.nodes[0] + where * (room.nodes[1] - room.nodes[0])
