@@ -35,9 +35,12 @@ def advance_dense(
     room = np.empty((4, columns.shape[1]))
     kept = 0
     for _ in range(n_sweeps):
-        move_replicas(columns, reports, components, metric, state, tally, room, rng)
+        moving = moving_rungs(n_rungs, state.sweep[0])
+        move_replicas(columns, reports, components, metric, state, tally, moving, room, rng)
+        if n_rungs > 1:
+            move_replicas(columns, reports, components, metric, state, tally, moving[:1], room, rng)
         slice_scales(components, state, rng)
-        if state.sweep[0] % JUMP_EVERY == 0:
+        if state.sweep[0] % JUMP_EVERY == 0 or components.priors.shape[0] > 1:
             jump_in_scales(columns, reports, components, state, room, rng)
         if n_rungs > 1:
             draw_from_prior(components, state.position[0, n_rungs - 1], rng)
@@ -62,10 +65,9 @@ def moving_rungs(n_rungs, sweep):
     return moving[:n_moving]
 
 
-@inlined_part
-def move_replicas(columns, reports, components, metric, state, tally, room, rng):
+@part
+def move_replicas(columns, reports, components, metric, state, tally, moving, room, rng):
     n_rungs = state.position.shape[1]
-    moving = moving_rungs(n_rungs, state.sweep[0])
     n_moving = moving.size
     n_coordinates = state.position.shape[2]
     is_held = components.priors.shape[0] > 1 and state.sweep[0] // 2 % 2 == 1

@@ -92,8 +92,8 @@ def empty_tally(n_chains: int, n_rungs: int) -> Tally:
 def moving_rungs(n_rungs: int, sweep: int) -> np.ndarray:
     """List the rungs whose replicas move in a sweep.
 
-    The first moves in every one. Those between move faster and so only in every second; the last is drawn from
-    the prior.
+    The first moves in every one, and once more by itself, as all others together cost several times as much.
+    Those between move faster and so only in every second; the last is drawn from the prior.
     """
     return np.append(0, np.arange(2 - sweep % 2, n_rungs - 1, 2))
 

@@ -22,9 +22,9 @@ MOST_STEPS = 40
 # tuned, all others may be refused.
 CAREFUL, CAREFUL_EVERY = 0.1, 9
 
-# How far a scale jumps, as a standard deviation of its logarithm, and in which sweeps.
+# How far a scale jumps, as a standard deviation of its logarithm; and in which sweeps, if it is the only one.
 JUMP = 1.0
-JUMP_EVERY = 1
+JUMP_EVERY = 4
 
 Generators = list[np.random.Generator]
 
@@ -47,25 +47,30 @@ def dense_sweep(
     rngs : list of numpy.random.Generator
         One per chain; the first also gives what all chains share.
     """
-    move_replicas(target, metric, state, tally, rngs)  # weights and scales given the reports
+    n_rungs, sweep = state.position.shape[1], int(state.sweep[0])
+    move_replicas(target, metric, state, tally, rngs, moving_rungs(n_rungs, sweep))  # weights and scales
+    if n_rungs > 1:
+        move_replicas(target, metric, state, tally, rngs, np.zeros(1, dtype=np.int64))
     slice_scales(target, state, rngs)  # scales given the weights
-    if state.sweep[0] % JUMP_EVERY == 0:
+    if sweep % JUMP_EVERY == 0 or len(target.components.priors) > 1:
         jump_in_scales(target, state, rngs)
-    if state.position.shape[1] > 1:
+    if n_rungs > 1:
         refresh_prior(target, state, rngs)
         exchange_replicas(target, state, tally, log_ratios, rngs)
     state.sweep[0] += 1
 
 
-def move_replicas(target: Target, metric: Metric, state: State, tally: Tally, rngs: Generators) -> None:
-    """Move weights and scales along Hamiltonian trajectories, each under its own rung's posterior.
+def move_replicas(
+    target: Target, metric: Metric, state: State, tally: Tally, rngs: Generators, moving: np.ndarray
+) -> None:
+    """Move weights and scales of some rungs along Hamiltonian trajectories, each under its rung's posterior.
 
     The density is that of :mod:`disaggregate.model.components`: standard normal weights, the priors of the scales,
     and the likelihood of the reports with labels summed out.
     """
     n_chains, n_rungs, n_coordinates = state.position.shape
     sweep = int(state.sweep[0])
-    moving, is_held = moving_rungs(n_rungs, sweep), holds_scales(sweep, len(target.components.priors))
+    is_held = holds_scales(sweep, len(target.components.priors))
     chains, rungs = np.repeat(np.arange(n_chains), len(moving)), np.tile(moving, n_chains)
     sets = rungs + n_rungs * is_held
     length, longest = PATH_LENGTH * (1.0 - 0.5 * rngs[0].random()), metric.step[n_rungs * is_held]

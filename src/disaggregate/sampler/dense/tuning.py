@@ -161,13 +161,15 @@ def _run_phase(
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
     late = np.exp(np.mean(steps[len(steps) // 2 :], axis=0))
-    return _Phase(late, _typical(curvatures), swapped, log_ratios)
+    return _Phase(late, _typical(curvatures, len(backend.target.components.priors)), swapped, log_ratios)
 
 
-def _typical(curvatures: list[np.ndarray]) -> np.ndarray:
-    """Average the curvatures of several positions by their inverses.
+def _typical(curvatures: list[np.ndarray], n_scales: int) -> np.ndarray:
+    """Average the curvatures of several positions.
 
-    The density is as wide as these say. Averaged as they are, one narrow position would make all trajectories crawl.
+    With several scales some positions are much narrower than others along this direction or that, and an average
+    of the curvatures would make all trajectories crawl. An average of the widths lets them go where there is room.
     """
-    widths = [np.linalg.inv(curvature) for curvature in curvatures]
-    return np.linalg.inv(np.mean(widths, axis=0))
+    if n_scales == 1:
+        return np.mean(curvatures, axis=0)
+    return np.linalg.inv(np.mean([np.linalg.inv(curvature) for curvature in curvatures], axis=0))
