@@ -99,8 +99,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     latent : "exact" or "metropolis", default="exact"
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
     n_replicas : int or None, default=None
-        Number of copies of each chain on a ladder of powers of the evidence; None for just enough that
-        neighbours swap well with dense weights, and for one with sparse weights, whose copies are dear.
+        Number of replicas of each chain on a ladder of powers of the evidence. None for just enough that
+        neighbours swap well with dense weights, and for one where groups have intercepts, whose posterior has one
+        mode, and with sparse weights, whose replicas are expensive.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
         Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
     n_jobs : int or None, default=None
@@ -135,7 +136,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     diagnostics_ : Diagnostics
         R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
-        Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder.
+        Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder of replicas.
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
 
@@ -380,8 +381,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._fitted.ladder is None:
             raise AttributeError(
-                'log_evidence_ comes from the ladder of replicas: fit with weights="dense" and n_replicas=None, '
-                "or with n_replicas=8 or more."
+                'log_evidence_ comes from a ladder of replicas: fit with weights="dense" and n_replicas=8 or more.'
             )
         return self._fitted.ladder.log_evidence
 

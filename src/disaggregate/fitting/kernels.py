@@ -125,17 +125,23 @@ def _products_of(rows: PartitionRows, own: None, basis: Basis, half: np.ndarray)
 
 
 def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
-    """Return the kernels that share the draws, ready to run, and how all of them did."""
+    """Return the kernels that share the draws, ready to run, and how all of them did.
+
+    Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
+    modes tell how probable each kernel is, and chains need no ladder unless it is asked for.
+    """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
+    single = plan.has_places and plan.n_replicas is None
+    n_replicas = 1 if single else plan.n_replicas
     if len(plan.bases) == 1:
-        return run_pilots(plan, plan.bases, plan.n_replicas, ENOUGH_TO_TUNE), []
-    scores, pilots = weigh_kernels(plan)
+        return run_pilots(plan, plan.bases, n_replicas, ENOUGH_TO_TUNE), []
+    scores, pilots = (weigh_by_modes(plan), []) if single else weigh_kernels(plan)
     kept = [index for index, score in enumerate(scores) if score.weight > 0.0]
-    if plan.n_replicas is None and len(plan.bases[0].centers) <= _MOST_CENTERS:
+    if n_replicas is None and len(plan.bases[0].centers) <= _MOST_CENTERS:
         ready = [pilots[index] for index in kept]
     else:
-        ready = run_pilots(plan, [plan.bases[index] for index in kept], plan.n_replicas, ENOUGH_TO_TUNE)
+        ready = run_pilots(plan, [plan.bases[index] for index in kept], n_replicas, ENOUGH_TO_TUNE)
     weighed = [
         replace(pilot, index=index, weight=scores[index].weight) for pilot, index in zip(ready, kept, strict=True)
     ]
@@ -150,6 +156,15 @@ def weigh_kernels(plan: FitPlan) -> tuple[list[KernelScore], list[TunedKernel]]:
     peak = float(log_peaks(plan.data).sum())
     evidence = [log_evidence([pilot.tuning.log_ratios], peak) for pilot in pilots]
     return score_kernels(plan, evidence), pilots
+
+
+def weigh_by_modes(plan: FitPlan) -> list[KernelScore]:
+    """Compare kernels by the evidence that each would have if its posterior were normal (Laplace)."""
+    prepare("dense")
+    peak = float(log_peaks(plan.data).sum())
+    pairs = zip(plan.bases, plan.streams.for_pilots(len(plan.bases)), strict=True)
+    modes = [best_mode(kernel_model(plan, basis, np.ones(1)).backend.target, 2, rng) for basis, rng in pairs]
+    return score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes])
 
 
 def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
