@@ -39,6 +39,9 @@ SHARE_MARGIN = 1e-3
 MOST_NEWTON_STEPS = 12
 NEAR_CENTER = 0.05
 
+# Offsets, the denser the nearer to the centre, among which the plain twin looks for the most probable one.
+SEARCHED = 61
+
 # Points between two nodes where an offset is drawn from.
 PER_NODE = 8
 
@@ -93,11 +96,10 @@ def integrate(
 
 def _peak(log_density: Callable[[float], float], center: float, deviation: float) -> tuple[float, float]:
     """Most probable offset, and how wide the density is there."""
-    reach = min(max(8.0 * deviation, 4.0), FARTHEST_OFFSET)
-    grid = center + np.linspace(-reach, reach, 641)
+    grid = center + FARTHEST_OFFSET * np.sinh(np.linspace(-4.0, 4.0, SEARCHED)) / math.sinh(4.0)
     best = int(np.argmax([log_density(offset) for offset in grid]))
     around = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
-    found = minimize_scalar(lambda o: -log_density(o), bounds=around, method="bounded", options={"xatol": 1e-9})
+    found = minimize_scalar(lambda o: -log_density(o), bounds=around, method="bounded", options={"xatol": 1e-7})
     peak, step = float(found.x), 1e-3 * deviation
     while True:
         here, below, above = (log_density(peak + change) for change in (0.0, -step, step))
