@@ -167,7 +167,8 @@ def _run_phase(
 def _typical(curvatures: list[np.ndarray]) -> np.ndarray:
     """Average the curvatures of several positions by their inverses.
 
-    The density is as wide as these say. Averaged as they are, one narrow position would make all trajectories crawl.
+    The density is as wide as these say. Averaged as they are, one narrow position would make all trajectories
+    crawl.
     """
     widths = [np.linalg.inv(curvature) for curvature in curvatures]
     return np.linalg.inv(np.mean(widths, axis=0))
