@@ -60,7 +60,7 @@ def gradient_by_differences(
     reports: Reports, rung: int, individual: np.ndarray, group: np.ndarray, error: float, h: float = 1e-5
 ) -> tuple[np.ndarray, np.ndarray, float]:
     def value(u: np.ndarray, o: np.ndarray, z: float) -> float:
-        return log_likelihood_gradient(reports, rung, u, o, z).log_likelihood
+        return log_likelihood_gradient(reports, rung, u, o, 0.0, z).log_likelihood
 
     rows, groups = np.eye(len(individual)), np.eye(len(group))
     by_row = [value(individual + h * e, group, error) - value(individual - h * e, group, error) for e in rows]
@@ -75,7 +75,7 @@ def test_exact_law_against_all_labels(evidence: Evidence, rng: np.random.Generat
     reports = make_reports(data)
     individual, group = rng.standard_normal(8), np.array([0.4])
     exact, labels, law = by_enumeration(individual + 0.4, np.ones(8, dtype=int), evidence.log_likelihood(8))
-    found = log_likelihood_gradient(reports, 0, individual, group, 0.0)
+    found = log_likelihood_gradient(reports, 0, individual, group, 0.0, 0.0)
     if evidence != Unknown():
         assert found.log_likelihood + log_peaks(data)[0] == pytest.approx(exact, rel=1e-10)
     assert found.log_likelihood != 0.0 or evidence == Unknown()
@@ -94,7 +94,7 @@ def test_survey_weights_against_all_labels(evidence: Evidence, rng: np.random.Ge
     assert reports.law[0] == EXACT
     individual = rng.standard_normal(7)
     exact, labels, law = by_enumeration(individual, data.units, data.log_likelihood - log_peaks(data))
-    found = log_likelihood_gradient(reports, 0, individual, np.zeros(1), 0.0)
+    found = log_likelihood_gradient(reports, 0, individual, np.zeros(1), 0.0, 0.0)
     assert found.log_likelihood == pytest.approx(exact, rel=1e-10)
     expected = expected_labels(reports, individual, np.zeros(1), 0.0)
     np.testing.assert_allclose(expected.labels, labels, atol=1e-10)
@@ -109,8 +109,8 @@ def test_a_cell_is_as_many_rows_as_it_has_people(evidence: Evidence, rng: np.ran
     single = make_reports(grouped([evidence], [10]), np.array([1.0, 0.4]))
     person = np.repeat(np.arange(4), counts)
     for rung in (0, 1):
-        one = log_likelihood_gradient(cells, rung, individual, group, 0.0)
-        many = log_likelihood_gradient(single, rung, individual[person], group, 0.0)
+        one = log_likelihood_gradient(cells, rung, individual, group, 0.0, 0.0)
+        many = log_likelihood_gradient(single, rung, individual[person], group, 0.0, 0.0)
         assert one.log_likelihood == pytest.approx(many.log_likelihood, rel=1e-12)
         np.testing.assert_allclose(one.individual, np.bincount(person, many.individual), atol=1e-12)
         np.testing.assert_allclose(one.group, many.group, atol=1e-12)
@@ -130,8 +130,8 @@ def test_a_large_cell_is_as_many_rows_as_it_has_people(rng: np.random.Generator)
     single = make_reports(grouped([Fraction(0.4, 200.0)], [750]))
     assert cells.law[0] == single.law[0] == NORMAL
     person = np.repeat(np.arange(3), counts)
-    one = log_likelihood_gradient(cells, 0, individual, group, 0.0)
-    many = log_likelihood_gradient(single, 0, individual[person], group, 0.0)
+    one = log_likelihood_gradient(cells, 0, individual, group, 0.0, 0.0)
+    many = log_likelihood_gradient(single, 0, individual[person], group, 0.0, 0.0)
     assert one.log_likelihood == pytest.approx(many.log_likelihood, rel=1e-10)
     np.testing.assert_allclose(one.individual, np.bincount(person, many.individual), rtol=1e-8)
 
@@ -142,7 +142,7 @@ def test_a_cell_counted_as_one_person_is_another_likelihood(rng: np.random.Gener
     right = make_reports(grouped([Count(4)], [4], counts=counts))
     wrong = right._replace(units=right.units * counts, counts=np.ones(4, dtype=np.int64))
     values = [
-        log_likelihood_gradient(one, 0, individual, np.zeros(1), 0.0).log_likelihood for one in (right, wrong)
+        log_likelihood_gradient(one, 0, individual, np.zeros(1), 0.0, 0.0).log_likelihood for one in (right, wrong)
     ]
     assert abs(values[0] - values[1]) > 0.05
 
@@ -153,13 +153,14 @@ def test_gradient(name: str, rung: int, rng: np.random.Generator) -> None:
     data, reports = reports_of(CASES[name], rng, 3)
     individual = 0.8 * rng.standard_normal(int(data.offsets[-1]))
     group, error = 0.5 * rng.standard_normal(len(data.names)), 0.6
-    found = log_likelihood_gradient(reports, rung, individual, group, error)
+    found = log_likelihood_gradient(reports, rung, individual, group, 0.0, error)
     by_row, by_group, by_error = gradient_by_differences(reports, rung, individual, group, error)
     scale = 1.0 + np.abs(found.individual).max()
     np.testing.assert_allclose(found.individual / scale, by_row / scale, atol=1e-6)
     np.testing.assert_allclose(found.group / scale, by_group / scale, atol=1e-5)
     assert found.error == pytest.approx(by_error, abs=1e-5)
     assert (found.error != 0.0) == ("samples" in name and rung < 2)
+    assert found.scale == 0.0
 
 
 def test_gradient_of_normal_counts(rng: np.random.Generator) -> None:
@@ -169,9 +170,9 @@ def test_gradient_of_normal_counts(rng: np.random.Generator) -> None:
     individual, group = 0.8 * rng.standard_normal(int(data.offsets[-1])), 0.1 * rng.standard_normal(4)
     along, h = rng.standard_normal(len(individual)), 1e-6
     for rung in (0, 1, 2):
-        found = log_likelihood_gradient(reports, rung, individual, group, 0.0)
+        found = log_likelihood_gradient(reports, rung, individual, group, 0.0, 0.0)
         ahead, behind = (
-            log_likelihood_gradient(reports, rung, individual + sign * h * along, group, 0.0).log_likelihood
+            log_likelihood_gradient(reports, rung, individual + sign * h * along, group, 0.0, 0.0).log_likelihood
             for sign in (1.0, -1.0)
         )
         slope = float(found.individual @ along)
@@ -189,7 +190,9 @@ def test_a_normal_count_is_nearly_exact_at_the_boundary(evidence: Evidence, rng:
     normal = exact._replace(law=np.array([NORMAL]))
     individual = 0.7 * rng.standard_normal(n) - 0.4
     for offset in (-0.1, 0.0, 0.15):
-        found = [log_likelihood_gradient(one, 0, individual, np.array([offset]), 0.0) for one in (exact, normal)]
+        found = [
+            log_likelihood_gradient(one, 0, individual, np.array([offset]), 0.0, 0.0) for one in (exact, normal)
+        ]
         assert abs(found[0].log_likelihood - found[1].log_likelihood) < 0.01 + 0.01 * abs(found[0].log_likelihood)
         gap = found[0].group[0] - found[1].group[0]
         assert abs(gap) < 0.02 * abs(found[0].group[0]) + 0.05
@@ -212,7 +215,7 @@ def test_forced_labels_of_a_large_group_are_exact(
     reports = make_reports(grouped([evidence], [600]))
     assert reports.law[0] == NORMAL
     individual = rng.standard_normal(600)
-    found = log_likelihood_gradient(reports, 0, individual, np.array([0.3]), 0.0)
+    found = log_likelihood_gradient(reports, 0, individual, np.array([0.3]), 0.0, 0.0)
     assert found.log_likelihood == pytest.approx(log_ndtr(sign * (individual + 0.3)).sum(), rel=1e-12)
     expected = expected_labels(reports, individual, np.array([0.3]), 0.0)
     np.testing.assert_allclose(expected.labels, float(sign > 0), atol=1e-9)
@@ -224,7 +227,7 @@ def test_a_large_group_that_says_nothing_is_worth_nothing(n_people: int) -> None
     reports = make_reports(grouped([Unknown()], [3], counts=np.full(3, n_people // 3)))
     assert reports.law[0] == NORMAL
     for offset in (-9.0, -4.0, -2.03, -2.0, 0.0, 0.31, 5.0):
-        found = log_likelihood_gradient(reports, 0, np.zeros(3), np.array([offset]), 0.0)
+        found = log_likelihood_gradient(reports, 0, np.zeros(3), np.array([offset]), 0.0, 0.0)
         assert found.log_likelihood == pytest.approx(0.0, abs=1e-6)
         np.testing.assert_allclose(found.individual, 0.0, atol=1e-4)
 
@@ -240,7 +243,7 @@ def test_bounds_on_a_large_group_are_where_they_are(n_people: int) -> None:
         expected = ends[0] > 0 and log_ndtr(-ends[0]) + np.log1p(-np.exp(log_ndtr(-ends[1]) - log_ndtr(-ends[0])))
         if ends[0] <= 0:
             expected = log_ndtr(ends[1]) + np.log1p(-np.exp(log_ndtr(ends[0]) - log_ndtr(ends[1])))
-        found = log_likelihood_gradient(reports, 0, np.zeros(2), np.array([offset]), 0.0)
+        found = log_likelihood_gradient(reports, 0, np.zeros(2), np.array([offset]), 0.0, 0.0)
         assert found.log_likelihood == pytest.approx(float(expected), rel=1e-6, abs=1e-9)
 
 
@@ -252,7 +255,7 @@ def test_an_exact_count_of_a_large_group_of_cells() -> None:
         p = ndtr(offset)
         variance = n * p * (1.0 - p)
         expected = -0.5 * (k - n * p) ** 2 / variance - 0.5 * np.log(2.0 * np.pi * variance)
-        found = log_likelihood_gradient(reports, 0, np.zeros(2), np.array([offset]), 0.0)
+        found = log_likelihood_gradient(reports, 0, np.zeros(2), np.array([offset]), 0.0, 0.0)
         assert found.log_likelihood == pytest.approx(float(expected), rel=1e-5)
 
 
@@ -276,6 +279,6 @@ def test_three_points_have_the_moments_they_are_given() -> None:
 def test_scores_far_away_do_not_warn(size: int) -> None:
     reports = make_reports(grouped([Fraction(0.5), Fraction(0.0)], [size, size]))
     for offset in (-60.0, 60.0):
-        found = log_likelihood_gradient(reports, 0, np.zeros(2 * size), np.full(2, offset), 0.0)
+        found = log_likelihood_gradient(reports, 0, np.zeros(2 * size), np.full(2, offset), 0.0, 0.0)
         assert np.isfinite(found.log_likelihood)
         assert np.isfinite(found.individual).all()

@@ -12,7 +12,7 @@ from disaggregate.model.populations import (
     SHARE_ERROR,
     SMOOTHNESS,
     likeness_of_groups,
-    population_gradient,
+    share_gradient,
     share_law,
 )
 from disaggregate.model.reports import Reports, make_reports
@@ -30,6 +30,21 @@ def own_weight(reports: Reports, individual: np.ndarray, error: float = 0.0) -> 
     found = likeness_of_groups(reports, individual, error)
     known = found.excess * reports.effective
     return known / (known + found.mean_rows)
+
+
+def population_gradient(
+    reports: Reports, individual: np.ndarray, group: np.ndarray, error: float
+) -> tuple[float, np.ndarray, np.ndarray, float]:
+    """Log density of all shares, and its gradient in u, in the offsets and in z."""
+    likeness = likeness_of_groups(reports, individual, error)
+    total, by_excess, by_row, by_group = 0.0, 0.0, np.zeros_like(individual), np.zeros_like(group)
+    for j in np.flatnonzero(reports.is_sample).tolist():
+        found = share_gradient(reports, j, individual, float(group[j]), likeness)
+        total, by_excess = total + found.log_density, by_excess + found.excess
+        by_row += found.pooled
+        by_row[reports.offsets[j] : reports.offsets[j + 1]] += found.own
+        by_group[j] = found.offset
+    return total, by_row + by_excess * likeness.gradient, by_group, by_excess * likeness.by_error
 
 
 @pytest.mark.parametrize("error", [-1.5, 0.0, 0.8])

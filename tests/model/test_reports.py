@@ -125,12 +125,12 @@ def test_runs_of_groups_add_up(name: str, rng: np.random.Generator) -> None:
     reports = make_reports(data, np.array([1.0, 0.3]))
     individual = rng.standard_normal(int(data.offsets[-1]))
     group = 0.5 * rng.standard_normal(len(data.names))
-    whole = log_likelihood_gradient(reports, 1, individual, group, 0.0)
+    whole = log_likelihood_gradient(reports, 1, individual, group, 0.0, 0.0)
     total, rows, offsets = 0.0, [], []
     for first, last in ((0, 1), (1, len(group))):
         own = run_of_groups(reports, first, last)
         of_run = slice(int(data.offsets[first]), int(data.offsets[last]))
-        found = log_likelihood_gradient(own, 1, individual[of_run], group[first:last], 0.0)
+        found = log_likelihood_gradient(own, 1, individual[of_run], group[first:last], 0.0, 0.0)
         total += found.log_likelihood
         rows.append(found.individual)
         offsets.append(found.group)

@@ -15,6 +15,7 @@ from disaggregate.sampler.dense import partition, partitioned
 from disaggregate.sampler.dense.partition import Recipe, make_partition
 from disaggregate.sampler.dense.partitioned import PartitionedData, is_for_partitions, partition_rows
 from disaggregate.sampler.dense.state import empty_tally, new_record, new_state
+from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.whole import WholeData
 from tests.dense_problems import CASES, WITHOUT_SAMPLES, components_for, grouped, metric_for, positions, powers_for
 
@@ -46,23 +47,28 @@ def both(
     return whole, PartitionedData(components, rows, sizes, recipe), rows.then(make_partition, recipe)
 
 
+def query(n: int, n_groups: int, deviation: float, rng: np.random.Generator) -> Query:
+    weights, group = 0.4 * rng.standard_normal((n, 4)), 0.4 * rng.standard_normal((n, n_groups))
+    return Query(weights, group, np.full(n, deviation), np.zeros(n))
+
+
+@pytest.mark.parametrize("deviation", [0.0, 0.5])
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize("name", WITHOUT_SAMPLES)
-def test_likelihood(name: str, storage: str, rng: np.random.Generator) -> None:
+def test_likelihood(name: str, storage: str, deviation: float, rng: np.random.Generator) -> None:
     whole, parted, held = both(name, 3, storage, rng)
     if name in ("every kind", "more than a few"):
         assert len(held._parts) > 2
     components, tolerance = whole.target.components, STORAGES[storage]
-    weights, rungs = 0.4 * rng.standard_normal((4, 4)), np.array([0, 1, 2, 0])
-    group, error = 0.4 * rng.standard_normal((4, components.n_groups)), np.zeros(4)
-    one = whole.target.likelihood.gradient(weights, group, error, rungs)
-    other = parted.target.likelihood.gradient(weights, group, error, rungs)
+    where, rungs = query(4, components.n_groups, deviation, rng), np.array([0, 1, 2, 0])
+    one = whole.target.likelihood.gradient(where, rungs)
+    other = parted.target.likelihood.gradient(where, rungs)
     for mine, theirs in zip(one, other, strict=True):
         scale = 1.0 + np.abs(mine).max()
         np.testing.assert_allclose(theirs / scale, mine / scale, atol=tolerance)
-    table = [side.target.likelihood.table(weights, group, error) for side in (whole, parted)]
+    table = [side.target.likelihood.table(where) for side in (whole, parted)]
     np.testing.assert_allclose(table[1], table[0], rtol=tolerance, atol=10.0 * tolerance)
-    found = [side.target.likelihood.information(weights, group, error, rungs) for side in (whole, parted)]
+    found = [side.target.likelihood.information(where, rungs) for side in (whole, parted)]
     for mine, theirs in zip(*found, strict=True):
         for field, own, part in zip(mine._fields, mine, theirs, strict=True):
             scale = 1.0 + np.abs(own).max()
@@ -71,8 +77,13 @@ def test_likelihood(name: str, storage: str, rng: np.random.Generator) -> None:
         (np.zeros((4, side.n_rows)), np.zeros((4, side.n_tallies))) for side in (whole, parted)
     ]  # the same on both sides
     assert sums[0][1].shape == sums[1][1].shape
-    for side, (labels, tallies) in zip((whole, parted), sums, strict=True):
-        side.target.likelihood.add_expected(weights, group, error, labels, tallies)
+    noise = rng.standard_normal((4, components.n_groups))
+    drawn = [
+        side.target.likelihood.add_expected(where, noise, labels, tallies)
+        for side, (labels, tallies) in zip((whole, parted), sums, strict=True)
+    ]
+    np.testing.assert_allclose(drawn[1], drawn[0], atol=100.0 * tolerance)
+    assert np.all((drawn[0] == where.group) == (deviation == 0.0))
     np.testing.assert_allclose(sums[1][0], sums[0][0], atol=100.0 * tolerance)
     if storage != "float32":
         np.testing.assert_allclose(sums[1][1], sums[0][1], atol=1e-9)
@@ -98,13 +109,8 @@ def test_sweeps(n_rungs: int, rng: np.random.Generator) -> None:
 def test_another_ladder(rng: np.random.Generator) -> None:
     whole, parted, _ = both("every kind", 3, "float64", rng)
     powers = np.array([1.0, 0.5, 0.2, 0.0])
-    weights, group = (
-        0.4 * rng.standard_normal((2, 4)),
-        0.4 * rng.standard_normal((2, whole.target.components.n_groups)),
-    )
-    tables = [
-        side.with_powers(powers).target.likelihood.table(weights, group, np.zeros(2)) for side in (whole, parted)
-    ]
+    where = query(2, whole.target.components.n_groups, 0.3, rng)
+    tables = [side.with_powers(powers).target.likelihood.table(where) for side in (whole, parted)]
     assert tables[0].shape == (2, 4)
     np.testing.assert_allclose(tables[1], tables[0], rtol=1e-9)
 
@@ -113,8 +119,7 @@ def test_a_partition_that_is_left_out_is_noticed(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, parted, _ = both("fractions", 1, "float64", rng)
-    weights, group = 0.4 * rng.standard_normal((1, 4)), np.zeros((1, 3))
-    where = weights, group, np.zeros(1), np.zeros(1, dtype=np.int64)
+    where = query(1, 3, 0.3, rng), np.zeros(1, dtype=np.int64)
     ask = HeldHere.ask
     monkeypatch.setattr(HeldHere, "ask", lambda self, *rest: ask(self, *rest)[:-1])
     right = whole.target.likelihood.gradient(*where).log_likelihood

@@ -27,20 +27,27 @@ NODES, SPACING = 11, 1.1
 # around the centre to so many deviations.
 BOUND_NODES, BOUND_REACH = 41, 4.5
 
-# How far from its centre an offset is looked for; in a sample, how far beyond the centre and a first guess, in
-# deviations, and how far beyond them its nodes can lie.
-FARTHEST_OFFSET, SEARCH_MARGIN = 20.0, 0.7
-TABLE_REACH = SEARCH_MARGIN + 0.5 * (NODES - 1) * SPACING
+# How far from its centre an offset is looked for. In a sample, how far beyond the centre and a first guess: in
+# deviations, and in the spread of scores, as the guess takes them to be normal. How far beyond that, in
+# deviations, its nodes can lie.
+FARTHEST_OFFSET, SEARCH_MARGIN, SEARCH_ROOM = 20.0, 0.7, 0.5
+TABLE_REACH = 0.5 * (NODES - 1) * SPACING
 
 # The guess of where the share alone would put an offset takes no share to be nearer to 0 or 1 than this.
 SHARE_MARGIN = 1e-3
 
-# Newton's steps to the most probable offset end when one is shorter than this many widths.
-MOST_NEWTON_STEPS = 12
+# Steps to the most probable offset end when one is shorter than this many widths. The width is judged from slopes
+# so many widths to both sides.
+MOST_STEPS_TO_CENTER = 30
 NEAR_CENTER = 0.05
+APART = 0.5
 
-# Points between two nodes where an offset is drawn from.
+# Offsets, the denser the nearer to the centre, among which the plain twin looks for the most probable one.
+SEARCHED = 61
+
+# Points between two nodes where an offset is drawn from, and how far the log density may rise between two.
 PER_NODE = 8
+MOST_RISE = 1.0
 
 
 class HasLogDensity(Protocol):
@@ -93,11 +100,10 @@ def integrate(
 
 def _peak(log_density: Callable[[float], float], center: float, deviation: float) -> tuple[float, float]:
     """Most probable offset, and how wide the density is there."""
-    reach = min(max(8.0 * deviation, 4.0), FARTHEST_OFFSET)
-    grid = center + np.linspace(-reach, reach, 641)
+    grid = center + FARTHEST_OFFSET * np.sinh(np.linspace(-4.0, 4.0, SEARCHED)) / math.sinh(4.0)
     best = int(np.argmax([log_density(offset) for offset in grid]))
     around = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
-    found = minimize_scalar(lambda o: -log_density(o), bounds=around, method="bounded", options={"xatol": 1e-9})
+    found = minimize_scalar(lambda o: -log_density(o), bounds=around, method="bounded", options={"xatol": 1e-7})
     peak, step = float(found.x), 1e-3 * deviation
     while True:
         here, below, above = (log_density(peak + change) for change in (0.0, -step, step))

@@ -7,14 +7,17 @@ import numpy as np
 
 from disaggregate.model.likelihood import LEAST_VARIANCE
 from disaggregate.model.places import (
+    APART,
     BOUND_NODES,
     BOUND_REACH,
     FARTHEST_OFFSET,
-    MOST_NEWTON_STEPS,
+    MOST_RISE,
+    MOST_STEPS_TO_CENTER,
     NEAR_CENTER,
     NODES,
     PER_NODE,
     SEARCH_MARGIN,
+    SEARCH_ROOM,
     SHARE_MARGIN,
     SPACING,
     TABLE_REACH,
@@ -90,7 +93,7 @@ def make_shares(reports, individual, group, deviation, error):
     slope = np.zeros(individual.size)
     if reports.room[3] == 0:
         nothing = Means(
-            np.zeros(1), np.ones(1), np.zeros((1, 1, 8)), np.zeros((1, 1)), np.zeros((1, 1))
+            0.0, 0.0, np.zeros(1), np.ones(1), np.zeros((1, 1, 8)), np.zeros((1, 1)), np.zeros((1, 1))
         )  # fmt: skip
         return Shares(nothing, 0.0, slope, 0.0, 1.0)
     excess, by_error, mean_rows = likeness(reports, individual, error, slope)
@@ -98,26 +101,33 @@ def make_shares(reports, individual, group, deviation, error):
     high = -np.inf
     for j in range(group.size):
         if reports.is_sample[j]:
-            reach = TABLE_REACH * deviation
-            start = first_offset(reports, j, individual, group[j], deviation)
-            low = lesser(low, lesser(group[j], start) - reach)
-            high = greater(high, greater(group[j], start) + reach)
+            _, lowest, highest = search_range(reports, j, individual, group[j], deviation)
+            low = lesser(low, lowest - TABLE_REACH * deviation)
+            high = greater(high, highest + TABLE_REACH * deviation)
     return Shares(tabulate(reports, individual, low, high), excess, slope, by_error, mean_rows)
 
 
 @part
-def first_offset(reports, j, individual, offset, deviation):
-    """Guess the offset under which a group's share is the reported one, as if its scores were normal."""
-    if deviation == 0.0 or reports.is_sample[j] == 0:
-        return offset
+def search_range(reports, j, individual, offset, deviation):
+    """Return where to start to look for a group's most probable offset, and between which bounds.
+
+    A sample's share is the reported one at about the offset at which that of normal scores would be.
+    """
+    if deviation == 0.0:
+        return offset, offset, offset
+    if reports.is_sample[j] == 0:
+        return offset, offset - FARTHEST_OFFSET, offset + FARTHEST_OFFSET
     mean = 0.0
     spread = 0.0
     for row in range(reports.offsets[j], reports.offsets[j + 1]):
         mean += reports.weight[row] * individual[row]
         spread += reports.weight[row] * square(individual[row])
+    width = math.sqrt(1.0 + greater(spread - square(mean), 0.0))
     share = lesser(greater(reports.share[j], SHARE_MARGIN), 1.0 - SHARE_MARGIN)
-    guess = rough_quantile(share) * math.sqrt(1.0 + greater(spread - square(mean), 0.0)) - mean
-    return lesser(greater(guess, offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET)
+    guess = rough_quantile(share) * width - mean
+    guess = lesser(greater(guess, offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET)
+    margin = SEARCH_MARGIN * deviation + SEARCH_ROOM * width
+    return guess, lesser(offset, guess) - margin, greater(offset, guess) + margin
 
 
 @part
@@ -229,31 +239,26 @@ def lay_nodes(reports, rung, j, individual, offset, deviation, shares, has_count
 
 @part
 def find_center(reports, rung, j, individual, offset, deviation, shares, has_counts, room):
-    """Find the most probable offset of a group, about, and how wide its density is, by Newton's steps.
+    """Find the most probable offset of a group, about, and how wide its density is there.
 
-    A step that leaves the interval in which the slope changes sign goes to its middle instead.
+    Steps are Newton's, with the curvature that the last two slopes show. One that leaves the interval in which the
+    slope changes sign goes to its middle instead.
     """
-    precision = 1.0 / square(deviation)
-    present = first_offset(reports, j, individual, offset, deviation)
-    margin = SEARCH_MARGIN * deviation if reports.is_sample[j] else FARTHEST_OFFSET
-    low = lesser(offset, present) - margin
-    high = greater(offset, present) + margin
-    width = deviation
-    for _ in range(MOST_NEWTON_STEPS):
-        slope = (offset - present) * precision
-        curvature = precision
-        if reports.is_sample[j]:
-            interpolate(shares.means, j, present, room.weights[0], room.values)
-            terms = share_terms(reports, j, shares.excess, shares.mean_rows, room.values)
-            slope += terms.by_offset
-            curvature += terms.information
-        if has_counts:
-            count_slope, count_curvature = count_slope_and_curvature(reports, rung, j, individual, present, room)
-            slope += count_slope
-            curvature += count_curvature
-        width = 1.0 / math.sqrt(curvature)
+    present, low, high = search_range(reports, j, individual, offset, deviation)
+    least = 1.0 / square(deviation)
+    before = present
+    slope_before = 0.0
+    curvature = least
+    for _ in range(MOST_STEPS_TO_CENTER):
+        slope, curvature = slope_and_curvature(
+            reports, rung, j, individual, offset, deviation, present, shares, has_counts, room
+        )
+        if present != before:
+            curvature = greater((slope_before - slope) / (present - before), least)
+        before = present
+        slope_before = slope
         step = slope / curvature
-        if not abs(step) > NEAR_CENTER * width:
+        if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
             break
         if slope > 0.0:
             low = present
@@ -262,7 +267,37 @@ def find_center(reports, rung, j, individual, offset, deviation, shares, has_cou
         present += step
         if not (low < present and present < high):
             present = 0.5 * (low + high)
-    return present, width
+    apart = APART / math.sqrt(curvature)
+    below, _ = slope_and_curvature(
+        reports, rung, j, individual, offset, deviation, present - apart, shares, has_counts, room
+    )
+    above, _ = slope_and_curvature(
+        reports, rung, j, individual, offset, deviation, present + apart, shares, has_counts, room
+    )
+    return present, 1.0 / math.sqrt(greater(0.5 * (below - above) / apart, least))
+
+
+@part
+def slope_and_curvature(reports, rung, j, individual, center, deviation, offset, shares, has_counts, room):
+    """Slope of the log density of a group's offset, and about its expected curvature."""
+    precision = 1.0 / square(deviation)
+    slope = (center - offset) * precision
+    curvature = precision
+    if reports.is_sample[j]:
+        interpolate(shares.means, j, offset, room.weights[0], room.values)
+        terms = share_terms(reports, j, shares.excess, shares.mean_rows, room.values)
+        slope += terms.by_offset
+        curvature += terms.information
+    if has_counts:
+        count_slope, count_curvature = count_slope_and_curvature(reports, rung, j, individual, offset, room)
+        if reports.law[j] == EXACT and not is_forced(reports, rung, j):
+            count_slope = 0.0
+            count_value(reports, rung, j, individual, offset, room, room.by_row[0])
+            for i in range(reports.offsets[j + 1] - reports.offsets[j]):
+                count_slope += room.by_row[0, i]
+        slope += count_slope
+        curvature += count_curvature
+    return slope, curvature
 
 
 @part
@@ -455,12 +490,24 @@ def quantile_of_nodes(log_density, chance):
 
 @part
 def cubic_between(values, x):
-    """Interpolate values at 0, 1, 2, ... by the cubic through the four that are nearest to x."""
-    first = int(lesser(greater(math.floor(x) - 1, 0), values.size - 4))
+    """Interpolate values at 0, 1, 2, ... by the cubic through the four that are nearest to x.
+
+    Where the density is much narrower than the nodes are apart, the cubic would rise far above them: there it is a
+    line, and nothing next to what is impossible.
+    """
+    before = int(lesser(math.floor(x), values.size - 2))
+    first = int(lesser(greater(before - 1, 0), values.size - 4))
     t = x - first
-    return (
+    cubic = (
         -values[first] * (t - 1.0) * (t - 2.0) * (t - 3.0) / 6.0
         + values[first + 1] * t * (t - 2.0) * (t - 3.0) / 2.0
         - values[first + 2] * t * (t - 1.0) * (t - 3.0) / 2.0
         + values[first + 3] * t * (t - 1.0) * (t - 2.0) / 6.0
     )
+    if cubic <= greater(values[before], values[before + 1]) + MOST_RISE:
+        return cubic
+    if x == before:
+        return values[before]
+    if not math.isfinite(values[before]) or not math.isfinite(values[before + 1]):
+        return values[before + 1] if x == before + 1 else -np.inf
+    return values[before] + (x - before) * (values[before + 1] - values[before])

@@ -16,8 +16,12 @@ from disaggregate.sampler.compiled.normal import fill_chances
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
 
-# Points of the interpolation: so many, and so many more per unit of the offsets' range.
-_POINTS, _POINTS_PER_UNIT, _MOST_POINTS = 8, 3.0, 48
+# Points of the interpolation: so many, and so many more per unit of the offsets' range. Fewer per unit would let
+# means of steep scores swing beyond 0 and 1.
+_POINTS, _POINTS_PER_UNIT, _MOST_POINTS = 10, 3.5, 160
+
+# Scores beyond this have a p of 0 or 1: offsets that put all scores there need no points.
+_FARTHEST_SCORE = 9.0
 
 # Rows of a table of means: of p and p^2 over a group's own rows, and of their slopes in the offset; the same over
 # all rows.
@@ -29,6 +33,8 @@ class Means(NamedTuple):
 
     Attributes
     ----------
+    low, high : float
+        Between which offsets; beyond them the means are as they are there.
     points : ndarray of shape (n_points,)
         The offsets.
     factors : ndarray of shape (n_points,)
@@ -40,6 +46,8 @@ class Means(NamedTuple):
         Phi and the normal density at each row and point.
     """
 
+    low: float
+    high: float
     points: np.ndarray
     factors: np.ndarray
     values: np.ndarray
@@ -52,13 +60,20 @@ def tabulate(reports, individual, low, high):
     """Work out the means at Chebyshev's points between two offsets."""
     n_rows = individual.size
     n_groups = reports.is_sample.size
+    least = np.inf
+    most = -np.inf
+    for row in range(n_rows):
+        least = lesser(least, individual[row])
+        most = greater(most, individual[row])
+    low = lesser(greater(low, -_FARTHEST_SCORE - most), _FARTHEST_SCORE - least)
+    high = greater(lesser(high, _FARTHEST_SCORE - least), low)
     middle = 0.5 * (low + high)
     half = 0.5 * (high - low)
     n = 1
     if half > 1e-6:
         n = int(lesser(_POINTS + _POINTS_PER_UNIT * half, _MOST_POINTS))
     means = Means(
-        np.full(n, middle), np.ones(n), np.zeros((n_groups, n, 8)), np.empty((n, n_rows)),
+        low, high, np.full(n, middle), np.ones(n), np.zeros((n_groups, n, 8)), np.empty((n, n_rows)),
         np.empty((n, n_rows)),
     )  # fmt: skip
     shifted = np.empty(n_rows)
@@ -109,12 +124,14 @@ def add_means(weight, positive, density, sums):
 @summing_part
 def interpolate(means, j, offset, weights, values):
     """Fill the interpolation weights and the eight means of one group at one offset."""
-    fill_weights(means.points, means.factors, offset, weights)
+    fill_weights(means.points, means.factors, lesser(greater(offset, means.low), means.high), weights)
     for i in range(8):
         values[i] = 0.0
     for k in range(means.points.size):
         for i in range(8):
             values[i] += weights[k] * means.values[j, k, i]
+    for i in (OWN, OWN_SQUARE, POOL, POOL_SQUARE):
+        values[i] = lesser(greater(values[i], 0.0), 1.0)
 
 
 class ShareTerms(NamedTuple):
