@@ -33,6 +33,7 @@ def advance_dense(
     n_rungs = state.position.shape[1]
     log_ratios = np.empty((n_rungs - 1, 2))
     room = np.empty((4, columns.shape[1]))
+    noise = np.empty(components.n_places)
     kept = 0
     for _ in range(n_sweeps):
         moving = moving_rungs(n_rungs, state.sweep[0])
@@ -47,9 +48,11 @@ def advance_dense(
             state.is_known[0, n_rungs - 1] = 0
             exchange_replicas(columns, reports, components, state, tally, log_ratios, room, rng)
         state.sweep[0] += 1
+        for j in range(noise.size):  # in every sweep, so that draws do not depend on which of them are kept
+            noise[j] = rng.standard_normal()
         after_burn = state.sweep[0] - n_burn
         if after_burn > 0 and after_burn % thin == 0:
-            record_draw(columns, reports, components, state, record, log_ratios, kept, room, rng)
+            record_draw(columns, reports, components, state, record, log_ratios, kept, room, noise)
             kept += 1
     return kept
 
@@ -432,7 +435,7 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
 
 
 @inlined_part
-def record_draw(columns, reports, components, state, record, log_ratios, kept, room, rng):
+def record_draw(columns, reports, components, state, record, log_ratios, kept, room, noise):
     """Write down weights, scales and intercepts of the first rung, and add up expected labels and shares."""
     position = state.position[0, 0]
     n_weights = components.deviation.size
@@ -450,9 +453,6 @@ def record_draw(columns, reports, components, state, record, log_ratios, kept, r
     individual = np.dot(weights[:, : components.n_columns].copy(), columns)
     error = error_at(components, position)
     if components.n_places > 0:
-        noise = np.empty(n_groups)
-        for j in range(n_groups):
-            noise[j] = rng.standard_normal()
         offsets = np.empty(n_groups)
         draw_offsets(reports, individual[0], group, deviation_at(components, position), error, noise, offsets)
         for j in range(n_groups):

@@ -130,7 +130,8 @@ class PartitionedLikelihood:
         """Draw the groups' offsets of each replica, and add the expected labels and shares."""
         row = tally = 0
         offsets = []
-        for group, labels, tallies in self._ask(expected_in, query, split=(noise,)):
+        with_labels = label_sums.shape[1] > 0
+        for group, labels, tallies in self._ask(expected_in, query, with_labels, split=(noise,)):
             label_sums[:, row : row + labels.shape[1]] += labels
             share_tallies[:, tally : tally + tallies.shape[1]] += tallies
             row, tally = row + labels.shape[1], tally + tallies.shape[1]
@@ -203,15 +204,15 @@ class PartitionedData:
         kept = 0
         for _ in range(n_sweeps):
             dense_sweep(self.target, metric, state, tally, log_ratios, rngs)
+            # In every sweep, so that draws do not depend on which of them are kept.
+            noise = np.array([rng.standard_normal(self.target.components.n_places) for rng in rngs])
             after_burn = int(state.sweep[0]) - n_burn
             if after_burn > 0 and after_burn % thin == 0:
-                self._record(state, record, log_ratios, kept, rngs)
+                self._record(state, record, log_ratios, kept, noise)
                 kept += 1
         return kept
 
-    def _record(
-        self, state: State, record: Record, log_ratios: np.ndarray, kept: int, rngs: list[np.random.Generator]
-    ) -> None:
+    def _record(self, state: State, record: Record, log_ratios: np.ndarray, kept: int, noise: np.ndarray) -> None:
         components, position = self.target.components, state.position[:, 0]
         scores, n_weights = scores_at(components, position), components.n_weights
         record.weights[kept, :, :n_weights] = scores.weights
@@ -219,9 +220,8 @@ class PartitionedData:
         record.log_ratios[kept] = log_ratios
         if not components.n_places and not record.label_sums.shape[1]:
             return
-        noise = np.zeros_like(scores.group)
-        if components.n_places:
-            noise = np.array([rng.standard_normal(scores.group.shape[1]) for rng in rngs])
+        if not components.n_places:
+            noise = np.zeros_like(scores.group)
         offsets = self.target.likelihood.add_expected(
             self.target.query(position), noise, record.label_sums, record.share_tallies
         )
@@ -280,24 +280,26 @@ def information_in(
 
 
 def expected_in(
-    partition: Partition, own: tuple[np.ndarray, np.ndarray], query: Query
+    partition: Partition, own: tuple[np.ndarray, np.ndarray], query: Query, with_labels: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw the offsets of one partition's groups at each replica, and find expected labels and shares."""
+    """Draw the offsets of one partition's groups at each replica, and find expected labels and shares, if asked."""
     from disaggregate.sampler.compiled.dense import replica_expectations
 
     group, noise = own
     n_replicas = len(query.error)
-    offsets, labels, tallies = np.empty_like(group), np.zeros((n_replicas, partition.n_rows)), []
+    offsets, labels, tallies = np.empty_like(group), np.zeros((n_replicas, partition.n_rows * with_labels)), []
     for tile, columns in _tiles(partition):
         part = _of_tile(query, group, tile)
-        of_rows = np.zeros((n_replicas, len(columns)))
-        shares = np.zeros((n_replicas, int(tile.reports.tally_starts[-1])))
+        of_rows = np.zeros((n_replicas, len(columns) * with_labels))
+        shares = np.zeros((n_replicas, int(tile.reports.tally_starts[-1]) * with_labels))
         of_groups = np.ascontiguousarray(noise[:, tile.groups])
         replica_expectations(
             tile.reports, part.weights @ columns.T, part.group, part.deviation, part.error, of_groups, of_rows,
             shares,
         )  # fmt: skip
-        labels[:, tile.rows], offsets[:, tile.groups] = of_rows, part.group
+        offsets[:, tile.groups] = part.group
+        if with_labels:
+            labels[:, tile.rows] = of_rows
         tallies.append(shares)
     return offsets, labels, np.hstack(tallies)
 
