@@ -48,7 +48,7 @@ def dense_sweep(
         One per chain; the first also gives what all chains share.
     """
     n_rungs, sweep = state.position.shape[1], int(state.sweep[0])
-    move_replicas(target, metric, state, tally, rngs, moving_rungs(n_rungs, sweep))  # weights and scales
+    move_replicas(target, metric, state, tally, rngs)  # weights and scales given the reports
     if n_rungs > 1:
         move_replicas(target, metric, state, tally, rngs, np.zeros(1, dtype=np.int64))
     slice_scales(target, state, rngs)  # scales given the weights
@@ -61,7 +61,12 @@ def dense_sweep(
 
 
 def move_replicas(
-    target: Target, metric: Metric, state: State, tally: Tally, rngs: Generators, moving: np.ndarray
+    target: Target,
+    metric: Metric,
+    state: State,
+    tally: Tally,
+    rngs: Generators,
+    moving: np.ndarray | None = None,
 ) -> None:
     """Move weights and scales of some rungs along Hamiltonian trajectories, each under its rung's posterior.
 
@@ -71,6 +76,7 @@ def move_replicas(
     n_chains, n_rungs, n_coordinates = state.position.shape
     sweep = int(state.sweep[0])
     is_held = holds_scales(sweep, len(target.components.priors))
+    moving = moving_rungs(n_rungs, sweep) if moving is None else moving
     chains, rungs = np.repeat(np.arange(n_chains), len(moving)), np.tile(moving, n_chains)
     sets = rungs + n_rungs * is_held
     length, longest = PATH_LENGTH * (1.0 - 0.5 * rngs[0].random()), metric.step[n_rungs * is_held]
