@@ -1,7 +1,8 @@
 """The joint-distribution test (Geweke, 2004) for replicas of dense weights, in its sharpest form.
 
-Draw everything from the model: scales, weights, labels and reports, or shares of populations. Apply a move. If it
-leaves the posterior invariant, what comes out is again a draw from the model, so every statistic keeps its mean.
+Draw everything from the model: scales, weights, intercepts of groups, labels and reports, or shares of
+populations. Apply a move, in which intercepts are integrated out, and draw them anew given the reports. If both
+leave the posterior invariant, what comes out is again a draw from the model, so every statistic keeps its mean.
 
 Every replica gets reports of its own, drawn together with it, instead of one report at several powers: a move
 must leave each pair of replica and reports as it is, whatever the reports are, and swaps must leave all of them
@@ -25,7 +26,7 @@ from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.reports import EXACT, NOTHING, Reports, make_reports
 from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_state
-from disaggregate.sampler.dense.target import LikelihoodGradient, Target
+from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import WholeLikelihood
 from tests.dense_problems import grouped, metric_for
 from tests.exactness.joint import Report, report_count, report_noisy_count, report_nothing
@@ -65,6 +66,7 @@ def make_world(
     counts: np.ndarray | None = None,
     weights: np.ndarray | None = None,
     population: bool = False,
+    place: float = 0.5,
 ) -> World:
     """Draw columns and contexts. Scales of the three components have very different priors."""
     n_groups = len(sizes)
@@ -83,7 +85,7 @@ def make_world(
         context=rng.standard_normal((n_groups, 1)) + 0.5,
         context_prior=half_normal(0.7),
         n_places=n_groups,
-        place_prior=half_normal(0.5),
+        place_prior=half_normal(place),
         n_groups=n_groups,
         has_samples=population,
     )
@@ -91,16 +93,17 @@ def make_world(
 
 
 def draw_scores(world: World, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw positions from the prior; return them with u and o."""
+    """Draw positions and intercepts from the prior; return positions with u and o."""
     position = np.array([draw_from_prior(world.components, rng) for _ in range(n)])
     scores = scores_at(world.components, position)
-    return position, scores.weights[:, : world.components.n_columns] @ world.columns, scores.group
+    offsets = scores.group + scores.deviation[:, None] * rng.standard_normal(scores.group.shape)
+    return position, scores.weights[:, : world.components.n_columns] @ world.columns, offsets
 
 
 def draw_joint(
     world: World, n: int, rng: np.random.Generator, *, last_is_prior: bool = False
-) -> tuple[np.ndarray, Reports]:
-    """Draw positions and the reports that their labels lead to; the last one may report nothing."""
+) -> tuple[np.ndarray, np.ndarray, Reports]:
+    """Draw positions, offsets and the reports that their labels lead to; the last one may report nothing."""
     base = world.base
     position, individual, group = draw_scores(world, n, rng)
     chance = ndtr(individual + np.repeat(group, np.diff(base.offsets), axis=1))
@@ -112,7 +115,40 @@ def draw_joint(
         for replica in range(n - int(last_is_prior)):
             told = report(int(counts[replica, j]), total, rng).log_likelihood(total)
             evidence[replica, base.starts[j] : base.starts[j + 1]] = told - told.max()
-    return position, with_evidence(base, evidence)
+    return position, group, with_evidence(base, evidence)
+
+
+def offsets_given(
+    target: Target, position: np.ndarray, own: list[Reports], rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the offsets of each replica given its own reports, as recorded draws do."""
+    query, columns = target.query(position), target.likelihood.columns
+    noise = rng.standard_normal(query.group.shape)
+    nothing = np.zeros((1, 0))
+    drawn = [
+        WholeLikelihood(columns, reports).add_expected(
+            Query(*(part[k : k + 1] for part in query)), noise[k : k + 1], nothing, nothing
+        )
+        for k, reports in enumerate(own)
+    ]
+    return np.concatenate(drawn)
+
+
+def offsets_of_the_prior(
+    target: Target, position: np.ndarray, own: list[Reports], rng: np.random.Generator
+) -> np.ndarray:
+    """Draw the offsets of each replica as if nothing were reported, which is wrong."""
+    query = target.query(position)
+    return query.group + query.deviation[:, None] * rng.standard_normal(query.group.shape)
+
+
+def by_rung(reports: Reports) -> list[Reports]:
+    """The reports of each rung, alone."""
+    names = ("log_likelihood", "likelihood", "fewest", "most")
+    return [
+        reports._replace(powers=np.ones(1), **{name: getattr(reports, name)[k : k + 1] for name in names})
+        for k in range(len(reports.powers))
+    ]
 
 
 def with_evidence(base: Reports, evidence: np.ndarray) -> Reports:
@@ -147,22 +183,24 @@ def told_counts(reports: Reports) -> np.ndarray:
     return weighted / total
 
 
-def statistics(world: World, position: np.ndarray, told: np.ndarray) -> np.ndarray:
-    """Moments of each replica, and products with what was told of its groups."""
+def statistics(world: World, position: np.ndarray, group: np.ndarray, told: np.ndarray) -> np.ndarray:
+    """Moments of each replica and of its groups' offsets, and products with what was told of its groups."""
     components = world.components
     scores = scores_at(components, position)
     individual = scores.weights[:, : components.n_columns] @ world.columns
     offsets = world.data.offsets
-    chance = ndtr(individual + np.repeat(scores.group, np.diff(offsets), axis=1))
+    chance = ndtr(individual + np.repeat(group, np.diff(offsets), axis=1))
     counted = world.data.units * (1 if world.data.counts is None else world.data.counts)
     expected = np.add.reduceat(counted * chance, offsets[:-1], axis=1) / np.add.reduceat(counted, offsets[:-1])
     n_weights = components.n_weights
     log_scales = position[:, n_weights : n_weights + len(components.priors)]
     log_scales = np.maximum(log_scales, -8.0)  # half-normal ones have long tails
-    seen, place = np.tanh(individual[:, :3]), np.tanh(scores.group)
+    seen, place, intercept = np.tanh(individual[:, :3]), np.tanh(group), np.tanh(group - scores.group)
     values = [position[:, :n_weights], position[:, :n_weights] ** 2, log_scales, log_scales**2, seen, place]
     values += [expected, expected**2, told * expected, told * place, told * log_scales[:, :1]]
     values += [told * log_scales[:, -1:], log_scales * np.mean(place**2, axis=1)[:, None]]
+    values += [intercept, intercept**2, told * intercept, log_scales * np.mean(intercept**2, axis=1)[:, None]]
+    values += [told * np.tanh(scores.group), told * position[:, n_weights - 1 : n_weights]]
     values += [log_scales * np.mean(seen**2, axis=1)[:, None], log_scales * (position[:, 1:2] ** 2)]
     if components.n_errors:
         error = position[:, -1:]
@@ -174,25 +212,22 @@ class OnePerChain:
     """The likelihood of many chains, each with reports of its own: rung r of the reports is chain r's."""
 
     def __init__(self, inner: Any) -> None:
-        self.inner = inner
+        self.inner, self.columns = inner, inner.columns
 
-    def gradient(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> LikelihoodGradient:
-        return self.inner.gradient(weights, group, error, np.arange(len(weights)))
+    def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
+        return self.inner.gradient(query, np.arange(len(rungs)))
 
 
 class SharesPerChain:
     """The likelihood of many chains, each with shares of its own populations."""
 
     def __init__(self, columns: np.ndarray, reports: Reports, shares: np.ndarray) -> None:
+        self.columns = columns
         self.parts = [WholeLikelihood(columns, reports._replace(share=own)) for own in shares]
 
-    def gradient(
-        self, weights: np.ndarray, group: np.ndarray, error: np.ndarray, rungs: np.ndarray
-    ) -> LikelihoodGradient:
+    def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         found = [
-            part.gradient(weights[k : k + 1], group[k : k + 1], error[k : k + 1], rungs[k : k + 1])
+            part.gradient(Query(*(own[k : k + 1] for own in query)), rungs[k : k + 1])
             for k, part in enumerate(self.parts)
         ]
         return LikelihoodGradient(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
@@ -200,7 +235,7 @@ class SharesPerChain:
 
 @dataclass(frozen=True)
 class Moment:
-    """Everything that a move needs or changes."""
+    """Everything that a move needs or changes; it may record intercepts of the first chain's first replica."""
 
     target: Target
     metric: Metric
@@ -209,10 +244,12 @@ class Moment:
     log_ratios: np.ndarray
     rngs: list[np.random.Generator]
     reports: Reports
+    recorded: list[np.ndarray]
 
 
 Move = Callable[[Moment], None]
 Corrupt = Callable[[Reports], Reports]
+Redraw = Callable[[Target, np.ndarray, list[Reports], np.random.Generator], np.ndarray]
 
 
 def z_of(changes: np.ndarray) -> np.ndarray:
@@ -232,19 +269,18 @@ def chains_z(
     n_repeats: int = 2,
     n_batches: int = 3,
     corrupt: Corrupt = lambda reports: reports,
+    redraw: Redraw = offsets_given,
 ) -> np.ndarray:
     """Test a move of the plain sweep on many chains with one replica each."""
     n = n_draws // n_batches
     metric = metric_for(world.components, 1, rng)
     changes = []
-    for batch in range(n_batches):
-        position, reports = draw_joint(world, n, rng)
-        told = told_counts(reports)
-        likelihood = OnePerChain(WholeLikelihood(world.columns, corrupt(reports)))
-        changes.append(
-            _changes(move, world, position, told, Target(world.components, likelihood, np.ones(1)), metric,
-                     reports, rng, n_repeats, batch)
-        )  # fmt: skip
+    for _ in range(n_batches):
+        position, group, reports = draw_joint(world, n, rng)
+        given = corrupt(reports)
+        target = Target(world.components, OnePerChain(WholeLikelihood(world.columns, given)), np.ones(1))
+        before = position, group, told_counts(reports)
+        changes.append(_changes(move, world, before, target, metric, by_rung(given), rng, n_repeats, redraw))
     return z_of(np.concatenate(changes))
 
 
@@ -256,39 +292,42 @@ def populations_z(
     n_draws: int = 1200,
     n_repeats: int = 2,
     law_of: Callable[..., ShareLaw] = share_law,
+    redraw: Redraw = offsets_given,
 ) -> np.ndarray:
     """Test a move where the shares of populations are drawn from their law, z included, or from another one."""
     metric = metric_for(world.components, 1, rng)
-    metric = metric._replace(step=np.full(2, 0.15), place=3.0 * metric.place)
+    metric = metric._replace(step=np.full(2, 0.25))
     position, individual, group = draw_scores(world, n_draws, rng)
     shares, base = np.empty_like(group), world.base
     for k in range(n_draws):
         law = law_of(base, individual[k], group[k], float(position[k, -1]))
         shares[k] = law.mean + np.sqrt(law.variance) * rng.standard_normal(len(law.mean))
     target = Target(world.components, SharesPerChain(world.columns, base, shares), np.ones(1))
-    return z_of(_changes(move, world, position, shares, target, metric, base, rng, n_repeats, 0))
+    own = [base._replace(share=told) for told in shares]
+    return z_of(_changes(move, world, (position, group, shares), target, metric, own, rng, n_repeats, redraw))
 
 
 def _changes(
     move: Move,
     world: World,
-    position: np.ndarray,
-    told: np.ndarray,
+    before: tuple[np.ndarray, np.ndarray, np.ndarray],
     target: Target,
     metric: Metric,
-    reports: Reports,
+    own: list[Reports],
     rng: np.random.Generator,
     n_repeats: int,
-    turn: int,
+    redraw: Redraw,
 ) -> np.ndarray:
+    """Move chains from where they are, with offsets and what was told, and see what changes."""
+    position, _, told = before
     n = len(position)
-    before = statistics(world, position, told)
     state = new_state(position[:, None].copy())
-    state.sweep[0] = 4 * turn  # so that jumps are tried on every scale
     rngs = [np.random.default_rng(seed) for seed in rng.spawn(1)[0].bit_generator.seed_seq.spawn(n)]
     for _ in range(n_repeats):
-        move(Moment(target, metric, state, empty_tally(n, 1), np.zeros((n, 0, 2)), rngs, reports))
-    return statistics(world, state.position[:, 0], told) - before
+        move(Moment(target, metric, state, empty_tally(n, 1), np.zeros((n, 0, 2)), rngs, own[0], []))
+    after = state.position[:, 0]
+    assert not np.array_equal(after, position), "the move changes nothing"
+    return statistics(world, after, redraw(target, after, own, rng), told) - statistics(world, *before)
 
 
 def ladder_z(
@@ -301,22 +340,28 @@ def ladder_z(
     n_repeats: int = 2,
     last_is_prior: bool = True,
     corrupt: Corrupt = lambda reports: reports,
+    redraw: Redraw = offsets_given,
 ) -> np.ndarray:
     """Test a move of all replicas on a ladder, one chain at a time; every rung has reports of its own."""
     metric = metric_for(world.components, n_rungs, rng)
     changes = []
     for turn in range(n_draws):
-        position, reports = draw_joint(world, n_rungs, rng, last_is_prior=last_is_prior)
+        position, group, reports = draw_joint(world, n_rungs, rng, last_is_prior=last_is_prior)
         told = told_counts(reports)
-        before = statistics(world, position, told)
         state = new_state(position[None].copy())
         state.sweep[0] = turn % 24
-        given = corrupt(reports)
+        given, recorded = corrupt(reports), []
         target = Target(world.components, WholeLikelihood(world.columns, given), np.ones(n_rungs))
         ratios = np.zeros((1, n_rungs - 1, 2))
         for _ in range(n_repeats):
-            move(Moment(target, metric, state, empty_tally(1, n_rungs), ratios, [rng], given))
-        changes.append((statistics(world, state.position[0], told) - before).ravel())
+            move(Moment(target, metric, state, empty_tally(1, n_rungs), ratios, [rng], given, recorded))
+        after = state.position[0]
+        offsets = redraw(target, after, by_rung(given), rng)
+        if recorded:
+            offsets[0] = target.query(after[:1]).group[0] + recorded[-1]
+        changes.append(
+            (statistics(world, after, offsets, told) - statistics(world, position, group, told)).ravel()
+        )
     return z_of(np.array(changes))
 
 

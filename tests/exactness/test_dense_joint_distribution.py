@@ -26,6 +26,7 @@ from tests.exactness.dense_joint import (
     chains_z,
     ladder_z,
     make_world,
+    offsets_of_the_prior,
     populations_z,
     report_share,
     with_components,
@@ -57,8 +58,7 @@ def slices(at: Moment) -> None:
 
 def jumps(at: Moment) -> None:
     at.state.is_known[:] = 0
-    sweeps.jump_in_scale(at.target, at.state, at.rngs)
-    at.state.sweep[0] += sweeps.JUMP_EVERY
+    sweeps.jump_in_scales(at.target, at.state, at.rngs)
 
 
 def swaps(at: Moment) -> None:
@@ -74,18 +74,19 @@ def compiled_sweep(at: Moment) -> None:
 
     n_rungs = at.state.position.shape[1]
     components = at.target.components
-    nothing = Record(
-        weights=np.empty((0, 1, components.n_weights)),
-        scales=np.empty((0, 1, len(components.priors))),
-        log_ratios=np.empty((0, 1, n_rungs - 1, 2)),
+    record = Record(
+        weights=np.empty((1, 1, components.n_weights + components.n_places)),
+        scales=np.empty((1, 1, len(components.priors))),
+        log_ratios=np.empty((1, 1, n_rungs - 1, 2)),
         label_sums=np.zeros((1, 0)),
         share_tallies=np.zeros((1, 0)),
     )
-    never = int(at.state.sweep[0]) + 1
     columns = at.target.likelihood.columns
-    advance_dense(
-        columns, at.reports, components, at.metric, at.state, at.rngs[0], 1, never, 1, at.tally, nothing
+    kept = advance_dense(
+        columns, at.reports, components, at.metric, at.state, at.rngs[0], 1, 0, 1, at.tally, record
     )  # fmt: skip
+    assert kept == 1
+    at.recorded.append(record.weights[0, 0, components.n_weights :])
 
 
 def partitioned_sweep(at: Moment) -> None:
@@ -123,8 +124,8 @@ def with_survey_weights(rng: np.random.Generator) -> World:
     return make_world(rng, (4, 3, 2), (report_share,) * 3, weights=weights)
 
 
-def sampled_world(rng: np.random.Generator) -> World:
-    return make_world(rng, (4, 6, 3, 5, 6, 8), (report_nothing,) * 6, population=True)
+def sampled_world(rng: np.random.Generator, place: float = 0.5) -> World:
+    return make_world(rng, (4, 6, 3, 5, 6, 8), (report_nothing,) * 6, population=True, place=place)
 
 
 WORLDS: dict[str, Callable[[np.random.Generator], World]] = {
@@ -174,14 +175,24 @@ def test_move_with_samples(name: str, rng: np.random.Generator) -> None:
 # Moves that are wrong on purpose.
 
 
-def one_scale(at: Moment) -> Moment:
+def one_scale(at: Moment, which: int = 0) -> Moment:
+    """All weights have the scale of one component: of the individual part, or of context."""
     scale_of = np.minimum(at.target.components.scale_of, 0)
+    scale_of[scale_of == 0] = which
     return replace(at, target=with_components(at.target, scale_of=scale_of))
 
 
-@pytest.mark.parametrize("name", ["path", "slice", "jump"])
+@pytest.mark.parametrize("name", ["path", "jump"])
 def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Generator) -> None:
     z = chains_z(lambda at: ALONE[name](one_scale(at)), make_world(rng), rng, n_repeats=4)
+    assert largest(z) > FAILS
+
+
+def test_slices_with_one_scale_for_all_components_are_caught(rng: np.random.Generator) -> None:
+    """They feel no report, so it takes reports that tell the weights well, and a scale that moves far."""
+    world = make_world(rng, (40, 30, 40, 20, 30), (report_count,) * 5)
+    assert largest(chains_z(slices, world, rng, n_repeats=10)) < PASSES
+    z = chains_z(lambda at: slices(one_scale(at, 1)), world, rng, n_draws=4800, n_repeats=20)
     assert largest(z) > FAILS
 
 
@@ -208,8 +219,27 @@ def test_an_error_of_the_ratio_of_another_size_is_caught(rng: np.random.Generato
     def larger(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
         return populations.share_law(reports, individual, group, 12.0 * error)
 
-    z = populations_z(paths, sampled_world(rng), rng, n_draws=2400, n_repeats=6, law_of=larger)
+    z = populations_z(paths, sampled_world(rng), rng, n_draws=2400, n_repeats=12, law_of=larger)
     assert largest(z) > FAILS
+
+
+def test_intercepts_of_the_prior_are_caught(rng: np.random.Generator) -> None:
+    """As if they were not drawn given the reports; the moves themselves are right."""
+    assert largest(chains_z(paths, make_world(rng, place=1.5), rng, redraw=offsets_of_the_prior)) > FAILS
+
+
+def test_intercepts_of_the_prior_are_caught_with_samples(rng: np.random.Generator) -> None:
+    world = sampled_world(rng, place=1.5)
+    assert largest(populations_z(paths, world, rng, redraw=offsets_of_the_prior)) > FAILS
+
+
+def test_recorded_intercepts_of_the_prior_are_caught(rng: np.random.Generator) -> None:
+    def forgetful(at: Moment) -> None:
+        compiled_sweep(at)
+        where = at.target.query(at.state.position[0, :1])
+        at.recorded[-1] = where.deviation[0] * rng.standard_normal(where.group.shape[1])
+
+    assert largest(ladder_z(forgetful, make_world(rng, place=1.5), rng, n_draws=1500)) > FAILS
 
 
 @pytest.mark.parametrize("name", ["plain", "compiled"])
