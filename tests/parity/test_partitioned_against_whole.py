@@ -84,6 +84,8 @@ def test_likelihood(name: str, storage: str, deviation: float, rng: np.random.Ge
     ]
     np.testing.assert_allclose(drawn[1], drawn[0], atol=100.0 * tolerance)
     assert np.all((drawn[0] == where.group) == (deviation == 0.0))
+    alone = parted.target.likelihood.add_expected(where, noise, np.zeros((4, 0)), np.zeros((4, 0)))
+    np.testing.assert_array_equal(alone, drawn[1])  # labels that nobody asks for change nothing
     np.testing.assert_allclose(sums[1][0], sums[0][0], atol=100.0 * tolerance)
     if storage != "float32":
         np.testing.assert_allclose(sums[1][1], sums[0][1], atol=1e-9)

@@ -282,7 +282,7 @@ def information_in(
 def expected_in(
     partition: Partition, own: tuple[np.ndarray, np.ndarray], query: Query, with_labels: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw the offsets of one partition's groups at each replica, and find expected labels and shares, if asked."""
+    """Draw the offsets of one partition's groups at each replica; if asked, find expected labels and shares."""
     from disaggregate.sampler.compiled.dense import replica_expectations
 
     group, noise = own
