@@ -312,6 +312,15 @@ def test_evidence_by_draw_is_by_group(rng: np.random.Generator) -> None:
             assert changed.any(axis=0).tolist() == [k == j for k in range(5)]
 
 
+@pytest.mark.parametrize("deviation", [0.0, 0.3])
+def test_evidence_that_is_too_far_away_is_no_evidence_but_a_number(deviation: float) -> None:
+    """Exactly 600 of 2000, where all are positive but for one in 1e19."""
+    reports = make_reports(grouped([Fraction(0.3, np.inf), Fraction(0.5, np.inf)], [2000, 8]))
+    found = evidence_by_draw(reports, np.full((1, 2008), 9.0), np.zeros((1, 2)), np.full((1, 2), deviation))
+    assert not np.isnan(found).any()
+    assert found[0, 0] < -100.0
+
+
 def test_labels_that_scores_all_but_exclude(rng: np.random.Generator) -> None:
     """One of nine is positive though all scores are far below zero: the likeliest of them is."""
     reports = make_reports(grouped([Count(1)], [9]))

@@ -367,6 +367,8 @@ def evaluate_nodes(reports, rung, j, individual, offset, deviation, shares, has_
             value += count_value(reports, rung, j, individual, room.nodes[k], room, room.by_row[k])
         room.log_density[k] = value
         best = greater(best, value)
+    if best == -np.inf:  # too far away for logarithms
+        return best, 1.0
     mass = 0.0
     for k in range(n):
         mass += math.exp(room.log_density[k] - best)
