@@ -113,7 +113,7 @@ def test_questions_go_to_the_parts_and_parts_stay(cluster, client):
 def test_errors_on_workers_come_back(client):
     parts = hold([1, 2], client, None)
     with pytest.raises(AttributeError):
-        parts.ask(gradient_of, None, None)
+        parts.ask(gradient_of, [(np.zeros((1, 1)),)] * 2, None, np.zeros(1, dtype=int))
     time.sleep(0.1)
     assert parts.then(float).ask(where, ["a", "b"])[1][0] == "b"
 
