@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, dot, greater, lesser
-from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 from disaggregate.sampler.compiled.counts import (
     SAFE_TOTAL,
     SHORT,
@@ -166,9 +166,6 @@ def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likeliho
 @part
 def log_product(fitted, sign, chance):
     """Return the sum of log Phi(sign f), where every label is known, with one logarithm for many factors."""
-    product = plain_product(chance)
-    if product > SAFE_TOTAL:
-        return math.log(product)
     total = 0.0
     product = 1.0
     for i in range(fitted.size):
@@ -180,14 +177,6 @@ def log_product(fitted, sign, chance):
         else:
             total += log_normal_cdf(sign * fitted[i])
     return total + math.log(product)
-
-
-@summing_part
-def plain_product(chance):
-    product = 1.0
-    for i in range(chance.size):
-        product *= chance[i]
-    return product
 
 
 @part
@@ -205,7 +194,7 @@ def forced_gradient(fitted, sign, chance, density, gradient):
     return total
 
 
-@summing_part
+@fused_part
 def group_gradient(
     fitted, units, likelihood, log_likelihood, positive, negative, density, gradient, table, laws
 ):  # fmt: skip

@@ -21,8 +21,9 @@ kernel = numba.njit(**_HOW, cache=True, no_cfunc_wrapper=True)
 
 part = numba.njit(**_PART)
 
-# For parts that are one long sum: the compiler may add in any order, and so use vector instructions.
-summing_part = numba.njit(**_PART, fastmath={"reassoc", "contract", "nsz"})
+# For parts that are mostly products and sums: each pair may become one instruction. Sums keep the order in which
+# they are written, or the same kernel might round otherwise in every process that compiles it.
+fused_part = numba.njit(**_PART, fastmath={"contract"})
 
 # For parts with one caller: they become part of it before anything is compiled, which is sooner again.
 inlined_part = numba.njit(**_PART, inline="always")

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, dot, greater, lesser
-from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
 
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
@@ -19,7 +19,7 @@ SAFE_TOTAL = 1e-200
 SHORT = 16
 
 
-@summing_part
+@fused_part
 def fill_agreement(positive, negative, units, likelihood, table):
     """Fill the table: entry i * width + c is the likelihood of the evidence if the first i have a count of c."""
     n = positive.size

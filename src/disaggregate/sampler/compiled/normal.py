@@ -6,7 +6,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import erfcx
 
-from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 from disaggregate.sampler.normal import FOLD_UP_TO
 
 _ROOT_HALF = math.sqrt(0.5)
@@ -75,7 +75,7 @@ def chances_of(fitted):
     return positive, negative, density
 
 
-@summing_part
+@fused_part
 def fill_chances(fitted, positive, negative, density):
     """Fill Phi(f), Phi(-f) and the normal density at f, to a relative precision of 1e-12.
 

@@ -24,7 +24,7 @@ from disaggregate.model.places import (
 )
 from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import add_multiple, copy, greater, lesser, square
-from disaggregate.sampler.compiled.compile import part, summing_part
+from disaggregate.sampler.compiled.compile import fused_part, part
 from disaggregate.sampler.compiled.count_likelihood import (
     cells_gradient,
     forced_cells,
@@ -215,7 +215,7 @@ def add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row):
         add_multiple(by_row[start:stop], by_excess, shares.excess_slope[start:stop])
 
 
-@summing_part
+@fused_part
 def add_slopes(positive, density, weight, of_p, of_square, by_row):
     for row in range(weight.size):
         by_row[row] += weight[row] * density[row] * (of_p + of_square * positive[row])

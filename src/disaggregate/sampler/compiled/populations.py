@@ -11,7 +11,7 @@ import numpy as np
 
 from disaggregate.model.populations import FARTHEST, LEAST, SHARE_ERROR, SMOOTHNESS
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
-from disaggregate.sampler.compiled.compile import part, summing_part
+from disaggregate.sampler.compiled.compile import fused_part, part
 from disaggregate.sampler.compiled.normal import fill_chances
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
@@ -101,7 +101,7 @@ def tabulate(reports, individual, low, high):
     return means
 
 
-@summing_part
+@fused_part
 def add_means(weight, positive, density, sums):
     """Add the weighted sums of p, p^2 and their slopes over some rows."""
     first = 0.0
@@ -121,7 +121,7 @@ def add_means(weight, positive, density, sums):
     sums[3] += second_slope
 
 
-@summing_part
+@fused_part
 def interpolate(means, j, offset, weights, values):
     """Fill the interpolation weights and the eight means of one group at one offset."""
     fill_weights(means.points, means.factors, lesser(greater(offset, means.low), means.high), weights)
@@ -276,7 +276,7 @@ def likeness(reports, individual, error, gradient):
     return 0.5 * (ratio + root), by_ratio * (ratio + 1.0) * deviation, mean_rows
 
 
-@summing_part
+@fused_part
 def fill_weights(points, factors, offset, weights):
     """Fill the weights that interpolate between Chebyshev's points (barycentric)."""
     n = points.size

@@ -3,7 +3,7 @@
 import math
 
 from disaggregate.sampler.compiled.arrays import add_multiple, dot, fill, lesser
-from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 
 # Rows of f are worked on in pieces that stay in the cache while the active columns are added.
 _PIECE = 1024
@@ -31,7 +31,7 @@ def fill_products(psi, columns, rows, products):
         products[i] = dot(psi[columns[i]], rows)
 
 
-@summing_part
+@fused_part
 def four_products(first, second, third, fourth, rows, products):
     a = 0.0
     b = 0.0

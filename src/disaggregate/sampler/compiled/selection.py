@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from disaggregate.sampler.compiled.arrays import copy, dot
-from disaggregate.sampler.compiled.compile import inlined_part, part, summing_part
+from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 
 
@@ -58,29 +58,23 @@ def append_column(state, column, product, row, square):
     state.size[0] = size + 1
 
 
-@summing_part
+@part
 def factor_row(factor, gram_row, active, size, row):
     """Fill the factor's row of a column, were it to join: L row = Psi_g' psi. Returns the squared length."""
     square = 0.0
     for i in range(size):
-        rest = gram_row[active[i]]
-        for j in range(i):
-            rest -= factor[i, j] * row[j]
-        row[i] = rest / factor[i, i]
+        row[i] = (gram_row[active[i]] - dot(factor[i, :i], row)) / factor[i, i]
         square += row[i] * row[i]
     return square
 
 
-@summing_part
+@part
 def inverse_column(factor, place, size, solution):
     """Solve L solution = e_place. Returns its square: 1 over the column's own outside the span of the others."""
     solution[place] = 1.0 / factor[place, place]
     square = solution[place] * solution[place]
     for i in range(place + 1, size):
-        rest = 0.0
-        for j in range(place, i):
-            rest -= factor[i, j] * solution[j]
-        solution[i] = rest / factor[i, i]
+        solution[i] = -dot(factor[i, place:i], solution[place:]) / factor[i, i]
         square += solution[i] * solution[i]
     return square
 
