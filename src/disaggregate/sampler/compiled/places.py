@@ -182,37 +182,52 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
             if is_sample:
                 if deviation == 0.0:
                     by_group[j] += chance * room.by_share[k, _OFFSET]
-                by_excess += chance * room.by_share[k, _EXCESS]
-                for i in range(n_points):
-                    weight = chance * room.weights[k, i]
-                    by_own[j, 0, i] += weight * room.by_share[k, _OWN]
-                    by_own[j, 1, i] += weight * room.by_share[k, _OWN_SQUARE]
-                    by_pool[0, i] += weight * room.by_share[k, _POOL]
-                    by_pool[1, i] += weight * room.by_share[k, _POOL_SQUARE]
+                for i in range(_OFFSET):
+                    room.by_share[k, i] *= chance
+                by_excess += room.by_share[k, _EXCESS]
+        if is_sample:
+            add_to_points(room.weights[:n], room.by_share, by_own[j], by_pool)
     if reports.room[3] > 0:
         add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row)
     return total, by_excess * shares.excess_by_error, by_scale
+
+
+@fused_part
+def add_to_points(weights, by_share, by_own, by_pool):
+    """Add the gradient in the means of p at the points, from that at a group's nodes between them."""
+    for i in range(weights.shape[1]):
+        own = 0.0
+        own_square = 0.0
+        pool = 0.0
+        pool_square = 0.0
+        for k in range(weights.shape[0]):
+            own += weights[k, i] * by_share[k, _OWN]
+            own_square += weights[k, i] * by_share[k, _OWN_SQUARE]
+            pool += weights[k, i] * by_share[k, _POOL]
+            pool_square += weights[k, i] * by_share[k, _POOL_SQUARE]
+        by_own[0, i] += own
+        by_own[1, i] += own_square
+        by_pool[0, i] += pool
+        by_pool[1, i] += pool_square
 
 
 @part
 def add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row):
     """Add the gradient in u, from that in the means of p at the points."""
     means = shares.means
-    for j in range(reports.is_sample.size):
-        if reports.is_sample[j] == 0:
-            continue
-        start = reports.offsets[j]
-        stop = reports.offsets[j + 1]
-        for k in range(means.points.size):
-            add_slopes(
-                means.positive[k, start:stop], means.density[k, start:stop], reports.weight[start:stop],
-                by_own[j, 0, k], 2.0 * by_own[j, 1, k], by_row[start:stop],
-            )  # fmt: skip
-            add_slopes(
-                means.positive[k, start:stop], means.density[k, start:stop], reports.pooled[start:stop],
-                by_pool[0, k], 2.0 * by_pool[1, k], by_row[start:stop],
-            )  # fmt: skip
-        add_multiple(by_row[start:stop], by_excess, shares.excess_slope[start:stop])
+    for k in range(means.points.size):
+        positive = means.positive[k]
+        density = means.density[k]
+        add_slopes(positive, density, reports.pooled, by_pool[0, k], 2.0 * by_pool[1, k], by_row)
+        for j in range(reports.is_sample.size):
+            if reports.is_sample[j]:
+                start = reports.offsets[j]
+                stop = reports.offsets[j + 1]
+                add_slopes(
+                    positive[start:stop], density[start:stop], reports.weight[start:stop],
+                    by_own[j, 0, k], 2.0 * by_own[j, 1, k], by_row[start:stop],
+                )  # fmt: skip
+    add_multiple(by_row, by_excess, shares.excess_slope)
 
 
 @fused_part

@@ -95,7 +95,7 @@ def tabulate(reports, individual, low, high):
             add_means(
                 reports.weight[start:stop], positive[start:stop], density[start:stop], means.values[j, k, :POOL]
             )
-            add_means(reports.pooled[start:stop], positive[start:stop], density[start:stop], pooled)
+        add_means(reports.pooled, positive, density, pooled)  # the weight of rows that are no sample is 0
         for j in range(n_groups):
             copy(means.values[j, k, POOL:], pooled)
     return means
