@@ -67,8 +67,9 @@ def make_world(
     weights: np.ndarray | None = None,
     population: bool = False,
     place: float = 0.5,
+    has_places: bool = True,
 ) -> World:
-    """Draw columns and contexts. Scales of the three components have very different priors."""
+    """Draw columns and contexts. Scales of the components have very different priors."""
     n_groups = len(sizes)
     evidence: list[Evidence] = [Population(0.5, 200), Population(0.5)] * n_groups
     data = grouped(evidence[:n_groups] if population else [Unknown()] * n_groups, list(sizes), weights, counts)
@@ -84,7 +85,7 @@ def make_world(
         individual=inverse_gamma(8.0, 12.0),
         context=rng.standard_normal((n_groups, 1)) + 0.5,
         context_prior=half_normal(0.7),
-        n_places=n_groups,
+        n_places=n_groups if has_places else 0,
         place_prior=half_normal(place),
         n_groups=n_groups,
         has_samples=population,

@@ -297,15 +297,16 @@ def test_single_precision_is_nearly_double_precision():
 
 COUNT = """
 import pytest
-from disaggregate.sampler.compiled import dense
-from disaggregate.sampler.prepare import prepare, prepare_partitions
+from disaggregate.sampler.compiled import count_kernels, dense
+from disaggregate.sampler.prepare import prepare_dense
 from tests.fitting.test_partitions import SMALL, fit
 from tests.partitions import use_small_partitions
 
 def compiled():
-    return {name: len(part.signatures) for name, part in vars(dense).items() if hasattr(part, "signatures")}
+    parts = {**vars(dense), **vars(count_kernels)}
+    return {name: len(part.signatures) for name, part in parts.items() if hasattr(part, "signatures")}
 
-prepare_partitions() if PARTITIONS else prepare("dense")
+prepare_dense(in_partitions=PARTITIONS)
 before = compiled()
 with pytest.MonkeyPatch.context() as patch:
     if PARTITIONS:

@@ -19,8 +19,8 @@ from disaggregate.model.likelihood import (
 )
 from disaggregate.model.populations import share_law
 from disaggregate.model.reports import EXACT, NOTHING, Reports, make_reports
-from disaggregate.sampler.compiled.evidence import evidence_by_draw
 from disaggregate.sampler.dense.information import information_of
+from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query
 from disaggregate.sampler.dense.whole import WholeLikelihood
 from tests.dense_problems import CASES, PlainLikelihood, columns_for, grouped, reports_of
@@ -270,9 +270,11 @@ def most_probable(told: tuple[Callable[[float], float], float] | None, center: f
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_evidence_by_draw(name: str, rng: np.random.Generator) -> None:
+def test_log_likelihood_by_draw(name: str, rng: np.random.Generator) -> None:
     plain, _, where, rungs = state_of(name, 1, rng)
-    found = evidence_by_draw(plain.reports, where.weights @ plain.columns, where.group, np.zeros_like(where.group))
+    found = log_likelihood_by_draw(
+        plain.reports, where.weights @ plain.columns, where.group, np.zeros_like(where.group)
+    )
     without_error = plain.gradient(where._replace(error=np.zeros(len(rungs))), rungs)
     np.testing.assert_allclose(
         found.sum(axis=1), without_error.log_likelihood, rtol=tolerance(name), atol=10.0 * tolerance(name)
@@ -280,14 +282,14 @@ def test_evidence_by_draw(name: str, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_evidence_by_draw_with_intercepts_of_some_groups(name: str, rng: np.random.Generator) -> None:
+def test_log_likelihood_by_draw_with_intercepts_of_some_groups(name: str, rng: np.random.Generator) -> None:
     """As where some groups are new, and others were in the fit."""
     plain, fast, where, _ = state_of(name, 1, rng)
     individual = where.weights @ plain.columns
     deviation = np.where(rng.random(where.group.shape) < 0.5, 0.0, 0.5)
     deviation[:, 0], deviation[:, 1] = 0.5, 0.0
     mixed, known, new = (
-        evidence_by_draw(plain.reports, individual, where.group, own)
+        log_likelihood_by_draw(plain.reports, individual, where.group, own)
         for own in (deviation, np.zeros_like(deviation), np.full_like(deviation, 0.5))
     )
     np.testing.assert_allclose(mixed, np.where(deviation > 0.0, new, known), rtol=3e-4, atol=2e-3)
@@ -297,18 +299,18 @@ def test_evidence_by_draw_with_intercepts_of_some_groups(name: str, rng: np.rand
     np.testing.assert_allclose(new.sum(axis=1), total.log_likelihood, rtol=1e-9)
 
 
-def test_evidence_by_draw_is_by_group(rng: np.random.Generator) -> None:
+def test_log_likelihood_by_draw_is_by_group(rng: np.random.Generator) -> None:
     reports = make_reports(
         grouped([Fraction(0.3), Unknown(), Count(1), Population(0.4), Population(0.6)], [5] * 5)
     )
     individual, group = rng.standard_normal((2, 25)), rng.standard_normal((2, 5))
     for deviation in np.zeros((2, 5)), np.full((2, 5), 0.3):
-        found = evidence_by_draw(reports, individual, group, deviation)
+        found = log_likelihood_by_draw(reports, individual, group, deviation)
         assert np.all(found[:, 1] == 0.0)
         for j in (0, 2):
             moved = group.copy()
             moved[:, j] += 0.5
-            changed = evidence_by_draw(reports, individual, moved, deviation) != found
+            changed = log_likelihood_by_draw(reports, individual, moved, deviation) != found
             assert changed.any(axis=0).tolist() == [k == j for k in range(5)]
 
 
@@ -316,7 +318,7 @@ def test_evidence_by_draw_is_by_group(rng: np.random.Generator) -> None:
 def test_evidence_that_is_too_far_away_is_no_evidence_but_a_number(deviation: float) -> None:
     """Exactly 600 of 2000, where all are positive but for one in 1e19."""
     reports = make_reports(grouped([Fraction(0.3, np.inf), Fraction(0.5, np.inf)], [2000, 8]))
-    found = evidence_by_draw(reports, np.full((1, 2008), 9.0), np.zeros((1, 2)), np.full((1, 2), deviation))
+    found = log_likelihood_by_draw(reports, np.full((1, 2008), 9.0), np.zeros((1, 2)), np.full((1, 2), deviation))
     assert not np.isnan(found).any()
     assert found[0, 0] < -100.0
 

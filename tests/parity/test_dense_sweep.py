@@ -1,4 +1,4 @@
-"""The compiled sweep gives the draws of its plain NumPy twin, from the same random numbers."""
+"""Sweeps over all data, compiled ones or not, give the draws of plain NumPy, from the same random numbers."""
 
 from __future__ import annotations
 

@@ -23,7 +23,6 @@ from disaggregate.sampler.dense.partitioned import PartitionedData
 from disaggregate.sampler.dense.start import best_mode
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, Tuning, pilot_sweeps, tune
 from disaggregate.sampler.dense.whole import WholeData
-from disaggregate.sampler.prepare import prepare, prepare_partitions
 from disaggregate.sampler.rungs import first_powers
 
 # A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run. Many
@@ -160,7 +159,7 @@ def weigh_kernels(plan: FitPlan) -> tuple[list[KernelScore], list[TunedKernel]]:
 
 def weigh_by_modes(plan: FitPlan) -> list[KernelScore]:
     """Compare kernels by the evidence that each would have if its posterior were normal (Laplace)."""
-    prepare("dense")
+    plan.prepare()
     peak = float(log_peaks(plan.data).sum())
     pairs = zip(plan.bases, plan.streams.for_pilots(len(plan.bases)), strict=True)
     modes = [best_mode(kernel_model(plan, basis, np.ones(1)).backend.target, 2, rng) for basis, rng in pairs]
@@ -181,7 +180,7 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would
     take hours.
     """
-    prepare_partitions()
+    plan.prepare()
     rows, scores, index = held_rows(plan), [], 0
     if len(plan.bases) > 1:
         peak = float(log_peaks(plan.data).sum())
@@ -216,7 +215,7 @@ class _PilotTask:
 
 def run_pilots(plan: FitPlan, bases: list[Basis], n_replicas: int | None, n_last: int) -> list[TunedKernel]:
     """Make a pilot run with each kernel, side by side, and return what they found in the same order."""
-    prepare("dense")
+    plan.prepare()
     powers = first_powers(n_replicas)
     tasks = [
         _PilotTask(kernel_model(plan, basis, powers), n_replicas, n_last, generator)

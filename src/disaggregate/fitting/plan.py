@@ -15,6 +15,7 @@ from disaggregate.model.priors import ScalePrior
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows
 from disaggregate.sampler.model import Prior
+from disaggregate.sampler.prepare import prepare, prepare_dense
 from disaggregate.sampler.streams import Streams
 
 # Prior standard deviation of a constant that stands outside the scale of the individual component: base rates
@@ -97,6 +98,20 @@ class FitPlan:
     progress: bool
     storage: str = "auto"
 
+    @property
+    def has_samples(self) -> bool:
+        """Whether some groups' members are a sample of a population."""
+        return any(population is not None for population in self.data.populations)
+
+    def prepare(self) -> None:
+        """Make sure that what the fit needs is compiled."""
+        if self.schedule.moves == "dense":
+            prepare_dense(
+                has_places=self.has_places or self.has_samples, in_partitions=self.partitions is not None
+            )
+        else:
+            prepare(self.schedule.moves)
+
     def components(self, spread: np.ndarray, n_fixed: int, n_rows: int) -> Components:
         """Say what weights mean, for the directions of one kernel.
 
@@ -121,6 +136,6 @@ class FitPlan:
             n_places=n_groups if self.has_places else 0,
             place_prior=self.scale_priors.place,
             n_groups=n_groups,
-            has_samples=any(population is not None for population in self.data.populations),
+            has_samples=self.has_samples,
             column_square=1.0 / n_rows,
         )

@@ -9,7 +9,6 @@ from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
 from disaggregate.sampler.kept import Kept
-from disaggregate.sampler.prepare import prepare
 
 
 class Chain(Runner, Protocol):
@@ -51,7 +50,7 @@ def run(sampling: Sampling, plan: FitPlan, watcher: Watcher | None = None) -> No
     watcher : Watcher, optional
         Told after every turn.
     """
-    prepare(plan.schedule.moves)
+    plan.prepare()
     run_in_turns(
         sampling.chains,
         threads=plan.threads,

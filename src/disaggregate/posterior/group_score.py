@@ -12,6 +12,7 @@ from disaggregate.model.reports import Reports, log_peaks, make_reports, run_of_
 from disaggregate.posterior.individuals import Individuals, as_individuals
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.thinning import thinned_to
+from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
 _VALUES_AT_ONCE = 2**23
 
@@ -63,8 +64,6 @@ def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individua
     rows : Individuals
         Members of the groups, group after group.
     """
-    from disaggregate.sampler.compiled.evidence import evidence_by_draw
-
     first, sizes = reports.offsets[:-1], np.diff(reports.offsets)
     of_groups = rows[first]
     place = np.full(len(first), -1) if of_groups.place is None else of_groups.place
@@ -75,7 +74,8 @@ def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individua
     if reports.is_sample.any():
         offsets = posterior.offsets(of_groups.context, place)
     individual = scores - np.repeat(offsets, sizes, axis=1)
-    return evidence_by_draw(reports, *(np.ascontiguousarray(part) for part in (individual, offsets, deviation)))
+    parts = (np.ascontiguousarray(part) for part in (individual, offsets, deviation))
+    return log_likelihood_by_draw(reports, *parts)
 
 
 def runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from scipy.stats import t as student
 
 from disaggregate.model.priors import ScalePrior
 from disaggregate.model.reports import Reports
+from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
 _FEWEST_ESTIMATES = 4
 _NODES = 201
@@ -104,16 +105,14 @@ def log_evidence_of_constant(reports: Reports, prior: ScalePrior) -> float:
     A priori c is N(0, delta2), as the intercept is; with an inverse-gamma delta2 integrated out it is a t
     variable.
     """
-    from disaggregate.sampler.compiled.evidence import evidence_by_draw
-
     mu, nu = -2.0 * prior.power, 2.0 * prior.inverse_rate
     n_rows, n_groups = len(reports.units), len(reports.law)
 
     def log_integrand(grid: np.ndarray) -> np.ndarray:
         log_prior = student.logpdf(grid, mu, scale=np.sqrt(nu / mu))
-        no_offset = np.zeros((1, n_groups))
-        values = [evidence_by_draw(reports, np.full((1, n_rows), c), no_offset, no_offset).sum() for c in grid]
-        return log_prior + np.array(values)
+        no_offset = np.zeros((len(grid), n_groups))
+        constant = np.repeat(grid[:, None], n_rows, axis=1)
+        return log_prior + log_likelihood_by_draw(reports, constant, no_offset, no_offset).sum(axis=1)
 
     grid = np.linspace(-_FARTHEST_CONSTANT, _FARTHEST_CONSTANT, _NODES)
     coarse = log_integrand(grid)

@@ -20,6 +20,7 @@ from disaggregate.groups.evidence import Count, Fraction
 from disaggregate.model.reports import Reports, make_reports, run_of_groups
 from disaggregate.posterior.group_score import runs_of_groups
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
 # Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
 _MOST_DRAWS = 1000
@@ -130,12 +131,10 @@ def _compare(
 
 def _weights_without(scores: np.ndarray, reports: Reports, group: int) -> np.ndarray:
     """Weights that take the draws to those of a fit without the group, cut where few would count for all."""
-    from disaggregate.sampler.compiled.evidence import evidence_by_draw
-
     own = run_of_groups(reports, group, group + 1)
     clipped = np.ascontiguousarray(np.clip(scores, -_FARTHEST, _FARTHEST))
     no_offset = np.zeros((len(scores), 1))
-    log_likelihood = np.maximum(evidence_by_draw(own, clipped, no_offset, no_offset)[:, 0], -_FARTHEST)
+    log_likelihood = np.maximum(log_likelihood_by_draw(own, clipped, no_offset, no_offset)[:, 0], -_FARTHEST)
     weight = np.exp(log_likelihood.min() - log_likelihood)
     weight = np.minimum(weight, weight.mean() * np.sqrt(len(weight)))
     return weight / weight.sum()

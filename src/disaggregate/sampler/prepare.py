@@ -47,10 +47,22 @@ def prepare(moves: Moves) -> None:
     prepare_by(moves, partial(_run_tiny_chain, moves))
 
 
-def prepare_partitions() -> None:
-    """Make sure of what only chains on partitions ask for, beyond that of all dense chains."""
-    prepare("dense")
-    prepare_by("partitions", _ask_a_tiny_partition)
+def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> None:
+    """Make sure of what a dense fit asks for.
+
+    Parameters
+    ----------
+    has_places : bool, default=False
+        Whether groups have intercepts, or are samples of populations.
+    in_partitions : bool, default=False
+        Whether the rows are in partitions.
+    """
+    if has_places:
+        prepare_by("places", partial(_ask_a_tiny_likelihood, 1.0))
+    elif in_partitions:
+        prepare_by("partitions", partial(_ask_a_tiny_likelihood, 0.0))
+    else:
+        prepare("dense")
 
 
 def prepare_by(name: str, run: Callable[[], object]) -> None:
@@ -84,10 +96,13 @@ def _tell() -> None:
     )
 
 
-def _ask_a_tiny_partition() -> None:
+def _ask_a_tiny_likelihood(deviation: float) -> None:
     data = group_rows(["a", "a"], {"a": Fraction(0.5)})
     likelihood = WholeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_reports(data))
-    query = Query(np.zeros((1, 2)), np.zeros((1, 1)), np.zeros(1), np.zeros(1))
+    query = Query(np.zeros((1, 2)), np.zeros((1, 1)), np.full(1, deviation), np.zeros(1))
+    rungs = np.zeros(1, dtype=np.int64)
+    likelihood.gradient(query, rungs)
+    likelihood.information(query, rungs)
     likelihood.table(query)
     likelihood.add_expected(query, np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
 

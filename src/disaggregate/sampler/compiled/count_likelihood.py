@@ -223,59 +223,79 @@ def interval_moments(low, high, log_factor):
 
 @part
 def add_count_likelihoods(reports, individual, group, first_rung, last_rung, room, result):
-    """Add the log likelihood of the groups' counts under the evidence of some rungs.
-
-    The law of a group's count is found once and weighed by the evidence of each rung.
-    """
+    """Add the log likelihood of the groups' counts under the evidence of some rungs."""
     n_rows = individual.size
-    fitted = room[0, :n_rows]
-    positive = room[1, :n_rows]
-    negative = room[2, :n_rows]
-    density = room[3, :n_rows]
-    add_offsets(reports.offsets, individual, group, fitted)
-    fill_chances(fitted, positive, negative, density)
+    add_offsets(reports.offsets, individual, group, room[0, :n_rows])
+    fill_chances(room[0, :n_rows], room[1, :n_rows], room[2, :n_rows], room[3, :n_rows])
     people = greater(reports.room[0], 1)
     laws = np.empty((2, greater(reports.room[1], 1)))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
     for j in range(reports.law.size):
-        if reports.law[j] == NOTHING:
-            continue
-        start = reports.offsets[j]
-        stop = reports.offsets[j + 1]
-        first = reports.starts[j]
-        last = reports.starts[j + 1]
-        if reports.law[j] != EXACT:
-            mean, variance = count_moments(
-                reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
-            )
-            for rung in range(first_rung, last_rung):
-                if is_forced(reports, rung, j):
-                    sign = 1.0 if reports.most[rung, j] > 0 else -1.0
-                    for row in range(start, stop):
-                        result[rung - first_rung] += reports.counts[row] * log_normal_cdf(sign * fitted[row])
-                    continue
-                result[rung - first_rung] += normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
-                )[0]
-            continue
-        own = fitted[start:stop]
-        yes = positive[start:stop]
-        no = negative[start:stop]
-        unit = reports.units[start:stop]
-        if reports.room[4] > 0:
-            n = expand(reports.counts[start:stop], unit, own, yes, no, density[start:stop], spread, units)
-            own = spread[0, :n]
-            yes = spread[1, :n]
-            no = spread[2, :n]
-            unit = units[:n]
-        if last_rung - first_rung == 1 and is_short(reports.likelihood[first_rung, first:last], own.size):
-            found = short_agreement(reports.likelihood[first_rung, first:last], yes, no, laws[0])
-            result[0] += log_agreement(found, own, unit, reports.log_likelihood[first_rung, first:last])
-            continue
-        law = count_law(yes, no, unit, laws[0], laws[1])
+        add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last_rung, result)
+
+
+@part
+def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last_rung, result):
+    """Add the log likelihood of one group's count under the evidence of some rungs.
+
+    ``room`` has f and its probabilities in its rows. The law of the count is found once and weighed by the
+    evidence of each rung.
+    """
+    if reports.law[j] == NOTHING:
+        return
+    start = reports.offsets[j]
+    stop = reports.offsets[j + 1]
+    first = reports.starts[j]
+    last = reports.starts[j + 1]
+    own = room[0, start:stop]
+    yes = room[1, start:stop]
+    no = room[2, start:stop]
+    unit = reports.units[start:stop]
+    counts = reports.counts[start:stop]
+    if reports.law[j] != EXACT:
+        mean, variance = count_moments(counts, unit, yes, no)
         for rung in range(first_rung, last_rung):
-            found = 0.0
-            for c in range(law.size):
-                found += law[c] * reports.likelihood[rung, first + c]
-            result[rung - first_rung] += log_agreement(found, own, unit, reports.log_likelihood[rung, first:last])
+            if is_forced(reports, rung, j):
+                sign = 1.0 if reports.most[rung, j] > 0 else -1.0
+                for row in range(own.size):
+                    result[rung - first_rung] += counts[row] * log_normal_cdf(sign * own[row])
+                continue
+            result[rung - first_rung] += normal_given(
+                mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
+            )[0]
+        return
+    if reports.room[4] > 0:
+        n = expand(counts, unit, own, yes, no, room[3, start:stop], spread, units)
+        own = spread[0, :n]
+        yes = spread[1, :n]
+        no = spread[2, :n]
+        unit = units[:n]
+    if last_rung - first_rung == 1 and is_short(reports.likelihood[first_rung, first:last], own.size):
+        found = short_agreement(reports.likelihood[first_rung, first:last], yes, no, laws[0])
+        result[0] += log_agreement(found, own, unit, reports.log_likelihood[first_rung, first:last])
+        return
+    law = count_law(yes, no, unit, laws[0], laws[1])
+    for rung in range(first_rung, last_rung):
+        found = 0.0
+        for c in range(law.size):
+            found += law[c] * reports.likelihood[rung, first + c]
+        result[rung - first_rung] += log_agreement(found, own, unit, reports.log_likelihood[rung, first:last])
+
+
+@part
+def likelihood_gradient(reports, rung, individual, group, room, by_row, by_group):
+    """Fill the gradient in u and in the groups' offsets; return the log likelihood.
+
+    ``room`` has at least four rows as long as there are rows, and is overwritten.
+    """
+    n_rows = individual.size
+    fitted = room[0, :n_rows]
+    add_offsets(reports.offsets, individual, group, fitted)
+    fill_chances(fitted, room[1, :n_rows], room[2, :n_rows], room[3, :n_rows])
+    total = count_gradient(reports, rung, fitted, room[1, :n_rows], room[2, :n_rows], room[3, :n_rows], by_row)
+    for j in range(group.size):
+        by_group[j] = 0.0
+        for row in range(reports.offsets[j], reports.offsets[j + 1]):
+            by_group[j] += by_row[row]
+    return total

@@ -1,4 +1,4 @@
-"""Compiled twin of ``sampler.dense.sweep`` for one chain, many sweeps in one call; and what all replicas share."""
+"""Compiled twin of ``sampler.dense.sweep`` where groups report counts: one chain, many sweeps in one call."""
 
 import math
 
@@ -7,11 +7,9 @@ import numpy as np
 from disaggregate.model.priors import LOG_SCALE_BOUND, MOST_DRAWS, N_SLICES, SLICE_WIDTH
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
+from disaggregate.sampler.compiled.count_likelihood import add_count_likelihoods, likelihood_gradient
 from disaggregate.sampler.compiled.exchange import trade_places
 from disaggregate.sampler.compiled.expected import add_expected
-from disaggregate.sampler.compiled.information import fill_pieces
-from disaggregate.sampler.compiled.likelihood import add_likelihoods, likelihood_gradient
-from disaggregate.sampler.compiled.places import draw_offsets, fill_centers
 from disaggregate.sampler.dense.sweep import (
     CAREFUL,
     CAREFUL_EVERY,
@@ -33,7 +31,6 @@ def advance_dense(
     n_rungs = state.position.shape[1]
     log_ratios = np.empty((n_rungs - 1, 2))
     room = np.empty((4, columns.shape[1]))
-    noise = np.empty(components.n_places)
     kept = 0
     for _ in range(n_sweeps):
         moving = moving_rungs(n_rungs, state.sweep[0])
@@ -48,11 +45,9 @@ def advance_dense(
             state.is_known[0, n_rungs - 1] = 0
             exchange_replicas(columns, reports, components, state, tally, log_ratios, room, rng)
         state.sweep[0] += 1
-        for j in range(noise.size):  # in every sweep, so that draws do not depend on which of them are kept
-            noise[j] = rng.standard_normal()
         after_burn = state.sweep[0] - n_burn
         if after_burn > 0 and after_burn % thin == 0:
-            record_draw(columns, reports, components, state, record, log_ratios, kept, room, noise)
+            record_draw(columns, reports, components, state, record, log_ratios, kept, room)
             kept += 1
     return kept
 
@@ -86,7 +81,7 @@ def move_replicas(columns, reports, components, metric, state, tally, moving, ro
         for i in range(n_coordinates):
             noise[index, i] = rng.standard_normal()
         if is_held:
-            for s in range(components.priors.shape[0] - (1 if components.n_places > 0 else 0)):
+            for s in range(components.priors.shape[0]):
                 noise[index, components.deviation.size + s] = 0.0
     position = np.empty((n_moving, n_coordinates))
     momentum = np.empty((n_moving, n_coordinates))
@@ -165,13 +160,13 @@ def fill_weights(components, position, weights):
         factor = math.exp(0.5 * position[n_weights + scale]) if scale >= 0 else 1.0
         weights[i] = position[i] * factor * components.deviation[i]
     if components.scale_of[0] < 0:
-        weights[0] *= math.sqrt(variance_of_scores(components, position, weights))
+        weights[0] *= math.sqrt(variance_of_scores(components, weights))
 
 
 @part
-def variance_of_scores(components, position, weights):
+def variance_of_scores(components, weights):
     """Return 1 + the variance of f over individuals."""
-    variance = 1.0 + square(deviation_at(components, position))
+    variance = 1.0
     for i in range(weights.size):
         variance += components.spread[i] * square(weights[i])
     return variance
@@ -184,19 +179,6 @@ def fill_group(components, weights, group):
         group[j] = 0.0
         for k in range(components.context.shape[1]):
             group[j] += components.context[j, k] * weights[components.n_columns + k]
-
-
-@inlined_part
-def deviation_at(components, position):
-    """Return the standard deviation of the groups' intercepts, whose scale is the last."""
-    if components.n_places == 0:
-        return 0.0
-    return math.exp(0.5 * position[components.deviation.size + components.priors.shape[0] - 1])
-
-
-@inlined_part
-def error_at(components, position):
-    return position[position.size - 1] if components.n_errors > 0 else 0.0
 
 
 @part
@@ -216,15 +198,11 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
     by_row = np.empty(individual.shape)
     group = np.empty((n, n_groups))
     by_group = np.empty((n, n_groups))
-    by_error = np.empty(n)
-    by_deviation = np.empty(n)
     for index in range(n):
         fill_group(components, weights[index], group[index])
-        value, by_error[index], by_deviation[index] = likelihood_gradient(
-            reports, rungs[index], individual[index], group[index], deviation_at(components, position[index]),
-            error_at(components, position[index]), room, by_row[index], by_group[index],
-        )  # fmt: skip
-        energy[index] = -value
+        energy[index] = -likelihood_gradient(
+            reports, rungs[index], individual[index], group[index], room, by_row[index], by_group[index]
+        )
     by_columns = np.dot(by_row, columns.T)
     by_scale = np.empty(n_scales)
     scale = np.empty(n_scales)
@@ -232,16 +210,12 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
         for s in range(n_scales):
             by_scale[s] = 0.0
             scale[s] = math.exp(0.5 * position[index, n_weights + s])
-        if components.n_places > 0:
-            by_scale[n_scales - 1] = by_deviation[index]
         by_variance = 0.0
         root = 1.0
         if components.scale_of[0] < 0:
-            variance = variance_of_scores(components, position[index], weights[index])
+            variance = variance_of_scores(components, weights[index])
             root = math.sqrt(variance)
             by_variance = by_columns[index, 0] * weights[index, 0] / variance
-            if components.n_places > 0:
-                by_scale[n_scales - 1] += 0.5 * by_variance * square(scale[n_scales - 1])
         for i in range(n_weights):
             if i < n_columns:
                 slope = by_columns[index, i]
@@ -265,10 +239,6 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
                 - components.priors[s, 1] * math.exp(log_scale)
                 + components.priors[s, 2] * math.exp(-log_scale)
             )
-        if components.n_errors > 0:
-            last = position.shape[1] - 1
-            energy[index] += 0.5 * square(position[index, last])
-            force[index, last] = by_error[index] - position[index, last]
 
 
 @part
@@ -363,17 +333,12 @@ def jump_in_scales(columns, reports, components, state, room, rng):
             fill_group(components, weights[0], group)
             individual = np.dot(weights[:, : components.n_columns].copy(), columns)
             result[0] = 0.0
-            add_likelihoods(
-                reports, individual[0], group, deviation_at(components, position), error_at(components, position),
-                rung, rung + 1, room, result,
-            )  # fmt: skip
+            add_count_likelihoods(reports, individual[0], group, rung, rung + 1, room, result)
             energy = -result[0]
             for i in range(n_weights):
                 energy += 0.5 * square(position[i])
             for s in range(components.priors.shape[0]):
                 energy -= log_scale_prior(components.priors, s, position[n_weights + s])
-            if components.n_errors > 0:
-                energy += 0.5 * square(position[position.size - 1])
             if threshold < state.energy[0, rung] - energy:
                 state.position[0, rung, n_weights + which] = position[n_weights + which]
                 state.energy[0, rung] = energy
@@ -421,11 +386,7 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
     table = np.zeros((n_rungs, n_rungs))
     for rung in range(n_rungs):
         fill_group(components, weights[rung], group)
-        position = state.position[0, rung]
-        add_likelihoods(
-            reports, individual[rung], group, deviation_at(components, position), error_at(components, position),
-            np.int64(0), n_rungs, room, table[rung],
-        )  # fmt: skip
+        add_count_likelihoods(reports, individual[rung], group, np.int64(0), n_rungs, room, table[rung])
     order = trade_places(table, tally.swapped[0], log_ratios, rng)
     old = state.position[0].copy()
     for rung in range(n_rungs):
@@ -435,8 +396,8 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
 
 
 @inlined_part
-def record_draw(columns, reports, components, state, record, log_ratios, kept, room, noise):
-    """Write down weights, scales and intercepts of the first rung, and add up expected labels and shares."""
+def record_draw(columns, reports, components, state, record, log_ratios, kept, room):
+    """Write down weights and scales of the first rung, and add up expected labels and shares."""
     position = state.position[0, 0]
     n_weights = components.deviation.size
     weights = np.empty((1, n_weights))
@@ -447,70 +408,11 @@ def record_draw(columns, reports, components, state, record, log_ratios, kept, r
     for rung in range(log_ratios.shape[0]):
         record.log_ratios[kept, 0, rung, 0] = log_ratios[rung, 0]
         record.log_ratios[kept, 0, rung, 1] = log_ratios[rung, 1]
-    n_groups = components.context.shape[0]
-    group = np.empty(n_groups)
-    fill_group(components, weights[0], group)
-    individual = np.dot(weights[:, : components.n_columns].copy(), columns)
-    error = error_at(components, position)
-    if components.n_places > 0:
-        offsets = np.empty(n_groups)
-        draw_offsets(reports, individual[0], group, deviation_at(components, position), error, noise, offsets)
-        for j in range(n_groups):
-            record.weights[kept, 0, n_weights + j] = offsets[j] - group[j]
-        copy(group, offsets)
     if record.label_sums.shape[1] > 0:
-        add_expected(reports, individual[0], group, error, room, record.label_sums[0], record.share_tallies[0])
-
-
-@kernel
-def replica_gradients(
-    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale
-):
-    """Fill log likelihoods and gradients of some replicas."""
-    room = np.empty((4, individual.shape[1]))
-    for index in range(rungs.size):
-        log_likelihood[index], by_error[index], by_scale[index] = likelihood_gradient(
-            reports, rungs[index], individual[index], group[index], deviation[index], error[index], room,
-            by_row[index], by_group[index],
-        )  # fmt: skip
-
-
-@kernel
-def replica_table(reports, individual, group, deviation, error):
-    """Return the log likelihood of each replica, in rows, under each rung's evidence, in columns."""
-    n_rungs = reports.powers.size
-    table = np.zeros((error.size, n_rungs))
-    room = np.empty((4, individual.shape[1]))
-    for index in range(error.size):
-        add_likelihoods(
-            reports, individual[index], group[index], deviation[index], error[index], np.int64(0), n_rungs, room,
-            table[index],
-        )  # fmt: skip
-    return table
-
-
-@kernel
-def replica_expectations(reports, individual, group, deviation, error, noise, label_sums, share_tallies):
-    """Draw the groups' offsets of some replicas, in place of ``group``, and add expected labels and shares."""
-    room = np.empty((4, individual.shape[1]))
-    centers = np.empty(group.shape[1])
-    for index in range(error.size):
-        copy(centers, group[index])
-        draw_offsets(
-            reports, individual[index], centers, deviation[index], error[index], noise[index], group[index]
+        group = np.empty(components.context.shape[0])
+        fill_group(components, weights[0], group)
+        individual = np.dot(weights[:, : components.n_columns].copy(), columns)
+        no_moments = np.empty((2, group.size))
+        add_expected(
+            reports, individual[0], group, no_moments, room, record.label_sums[0], record.share_tallies[0]
         )
-        if label_sums.shape[1] > 0:
-            add_expected(
-                reports, individual[index], group[index], error[index], room, label_sums[index],
-                share_tallies[index],
-            )  # fmt: skip
-
-
-@kernel
-def information_pieces(reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner):
-    """Find what each report tells at the most probable offset of its group, which is filled in.
-
-    See ``sampler.compiled.information``.
-    """
-    fill_centers(reports, rung, individual, group, deviation, error, centers)
-    return fill_pieces(reports, rung, individual, centers, slope, starts, worth, owner)

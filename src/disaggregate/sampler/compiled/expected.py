@@ -17,14 +17,16 @@ from disaggregate.sampler.compiled.count_likelihood import (
 )
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, log_add
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
-from disaggregate.sampler.compiled.populations import share_moments
 
 _LEAST_DENSITY = 1e-200
 
 
 @part
-def add_expected(reports, individual, group, error, room, label_sums, share_tallies):
-    """Add expected labels and probabilities of shares, given the scores and the reports themselves."""
+def add_expected(reports, individual, group, moments, room, label_sums, share_tallies):
+    """Add expected labels and probabilities of shares, given the scores and the reports themselves.
+
+    ``moments`` has mean and variance of the share of each population, in the columns of groups that are samples.
+    """
     n_rows = individual.size
     fitted = room[0, :n_rows]
     positive = room[1, :n_rows]
@@ -37,9 +39,6 @@ def add_expected(reports, individual, group, error, room, label_sums, share_tall
     table = np.empty(greater(reports.room[2], 1))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
-    moments = np.empty((2, group.size))
-    if reports.room[3] > 0:
-        share_moments(reports, individual, group, error, moments)
     for j in range(group.size):
         start = reports.offsets[j]
         stop = reports.offsets[j + 1]

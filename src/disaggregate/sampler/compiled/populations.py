@@ -197,6 +197,8 @@ def share_terms(reports, j, excess, mean_rows, values):
 @part
 def share_moments(reports, individual, group, error, moments):
     """Fill mean and variance of each population's share."""
+    if reports.room[3] == 0:
+        return
     slope = np.empty(individual.size)
     excess, _, mean_rows = likeness(reports, individual, error, slope)
     low = np.inf

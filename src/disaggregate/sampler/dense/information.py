@@ -9,6 +9,7 @@ import numpy as np
 from disaggregate.model.link import probability, probability_slope
 from disaggregate.model.populations import SHARE_ERROR, Likeness, likeness_of_groups
 from disaggregate.model.reports import Reports
+from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
 
 # Slopes of populations' shares that are held at once.
@@ -47,14 +48,12 @@ def information_of(
     error : float
         z.
     """
-    from disaggregate.sampler.compiled.dense import information_pieces
-
     n_errors = int(reports.is_sample.any())
     n_rows = len(individual)
     slope, worth = np.empty(n_rows), np.empty(n_rows)
     starts, owner = np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64)
     centers = np.empty(len(group))
-    n = information_pieces(
+    n = kernels_for(reports, deviation).information_pieces(
         reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner
     )
     size = len(columns) + n_errors

@@ -11,9 +11,11 @@ import numpy as np
 from disaggregate.execute.held import Held
 from disaggregate.execute.one_blas_thread import one_blas_thread_here
 from disaggregate.groups import GroupedData
-from disaggregate.model.components import Components, scores_at
+from disaggregate.model.components import Components
 from disaggregate.model.reports import make_reports, run_of_groups
+from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.information import information_of
+from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information, Metric
 from disaggregate.sampler.dense.partition import (
     PARTITION_ROWS,
@@ -26,7 +28,6 @@ from disaggregate.sampler.dense.partition import (
     partition_groups,
 )
 from disaggregate.sampler.dense.state import Record, State, Tally
-from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import replica_gradient
 
@@ -199,34 +200,7 @@ class PartitionedData:
         record: Record,
     ) -> int:
         """Do some sweeps of all chains; see :meth:`disaggregate.sampler.dense.whole.WholeData.advance`."""
-        n_chains, n_rungs, _ = state.position.shape
-        log_ratios = np.zeros((n_chains, n_rungs - 1, 2))
-        kept = 0
-        for _ in range(n_sweeps):
-            dense_sweep(self.target, metric, state, tally, log_ratios, rngs)
-            # In every sweep, so that draws do not depend on which of them are kept.
-            noise = np.array([rng.standard_normal(self.target.components.n_places) for rng in rngs])
-            after_burn = int(state.sweep[0]) - n_burn
-            if after_burn > 0 and after_burn % thin == 0:
-                self._record(state, record, log_ratios, kept, noise)
-                kept += 1
-        return kept
-
-    def _record(self, state: State, record: Record, log_ratios: np.ndarray, kept: int, noise: np.ndarray) -> None:
-        components, position = self.target.components, state.position[:, 0]
-        scores, n_weights = scores_at(components, position), components.n_weights
-        record.weights[kept, :, :n_weights] = scores.weights
-        record.scales[kept] = np.exp(position[:, n_weights : n_weights + len(components.priors)])
-        record.log_ratios[kept] = log_ratios
-        if not components.n_places and not record.label_sums.shape[1]:
-            return
-        if not components.n_places:
-            noise = np.zeros_like(scores.group)
-        offsets = self.target.likelihood.add_expected(
-            self.target.query(position), noise, record.label_sums, record.share_tallies
-        )
-        if components.n_places:
-            record.weights[kept, :, n_weights:] = offsets - scores.group
+        return advance_in_numpy(self.target, metric, state, rngs, n_sweeps, n_burn, thin, tally, record)
 
 
 def gradient_of(
@@ -251,12 +225,12 @@ def gradient_of(
 
 def table_of(partition: Partition, own: tuple[np.ndarray], query: Query) -> np.ndarray:
     """Log likelihood of each replica under the evidence of each rung."""
-    from disaggregate.sampler.compiled.dense import replica_table
-
     total = np.zeros((len(query.error), len(partition.recipe.powers)))
     for tile, columns in _tiles(partition):
         part = _of_tile(query, own[0], tile)
-        total += replica_table(tile.reports, part.weights @ columns.T, *part[1:])
+        total += kernels_for(tile.reports, part.deviation).replica_table(
+            tile.reports, part.weights @ columns.T, *part[1:]
+        )
     return total
 
 
@@ -283,8 +257,6 @@ def expected_in(
     partition: Partition, own: tuple[np.ndarray, np.ndarray], query: Query, with_labels: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Draw the offsets of one partition's groups at each replica; if asked, find expected labels and shares."""
-    from disaggregate.sampler.compiled.dense import replica_expectations
-
     group, noise = own
     n_replicas = len(query.error)
     offsets, labels, tallies = np.empty_like(group), np.zeros((n_replicas, partition.n_rows * with_labels)), []
@@ -293,7 +265,7 @@ def expected_in(
         of_rows = np.zeros((n_replicas, len(columns) * with_labels))
         shares = np.zeros((n_replicas, int(tile.reports.tally_starts[-1]) * with_labels))
         of_groups = np.ascontiguousarray(noise[:, tile.groups])
-        replica_expectations(
+        kernels_for(tile.reports, part.deviation).replica_expectations(
             tile.reports, part.weights @ columns.T, part.group, part.deviation, part.error, of_groups, of_rows,
             shares,
         )  # fmt: skip

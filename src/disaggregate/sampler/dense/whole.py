@@ -1,11 +1,19 @@
-"""The back end that holds all data at once: compiled sweeps, one chain at a time."""
+"""The back end that holds all data at once, one chain at a time.
+
+Sweeps are compiled where groups report counts of their own: there a likelihood takes microseconds, and sweeps in
+NumPy some times as long. With intercepts or samples the likelihood takes most of the time of either.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from disaggregate.execute.one_blas_thread import one_blas_thread_here
 from disaggregate.model.components import Components
 from disaggregate.model.reports import Reports, with_powers
+from disaggregate.sampler.dense.advance import advance_in_numpy
+from disaggregate.sampler.dense.information import information_of
+from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information, Metric
 from disaggregate.sampler.dense.state import Record, State, Tally
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
@@ -31,14 +39,12 @@ class WholeLikelihood:
 
     def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under each rung's evidence."""
-        from disaggregate.sampler.compiled.dense import replica_table
-
-        return replica_table(self.reports, query.weights @ self.columns, *query[1:])
+        return kernels_for(self.reports, query.deviation).replica_table(
+            self.reports, query.weights @ self.columns, *query[1:]
+        )
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica."""
-        from disaggregate.sampler.dense.information import information_of
-
         return [
             information_of(self.reports, int(rung), self.columns, *state)
             for rung, *state in zip(rungs, query.weights @ self.columns, *query[1:], strict=True)
@@ -48,10 +54,8 @@ class WholeLikelihood:
         self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
     ) -> np.ndarray:
         """Draw the groups' offsets of each replica, and add the expected labels and shares."""
-        from disaggregate.sampler.compiled.dense import replica_expectations
-
         group = query.group.copy()
-        replica_expectations(
+        kernels_for(self.reports, query.deviation).replica_expectations(
             self.reports, query.weights @ self.columns, group, query.deviation, query.error, noise, label_sums,
             share_tallies,
         )  # fmt: skip
@@ -60,12 +64,10 @@ class WholeLikelihood:
 
 def replica_gradient(reports: Reports, columns: np.ndarray, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
     """Log likelihood and gradient of some replicas from the columns, shape (n_columns, n_rows), of their rows."""
-    from disaggregate.sampler.compiled.dense import replica_gradients
-
     individual = query.weights @ columns
     by_row, by_group = np.empty_like(individual), np.empty_like(query.group)
     log_likelihood, by_error, by_scale = np.empty((3, len(rungs)))
-    replica_gradients(
+    kernels_for(reports, query.deviation).replica_gradients(
         reports, rungs, individual, query.group, query.deviation, query.error, log_likelihood, by_row, by_group,
         by_error, by_scale,
     )  # fmt: skip
@@ -74,7 +76,7 @@ def replica_gradient(reports: Reports, columns: np.ndarray, query: Query, rungs:
 
 
 class WholeData:
-    """Compiled sweeps over all rows at once.
+    """Sweeps over all rows at once.
 
     Parameters
     ----------
@@ -95,6 +97,7 @@ class WholeData:
         likelihood = WholeLikelihood(self._columns, with_powers(reports, powers))
         self.target = Target(components, likelihood, powers)
         self._reports = likelihood.reports
+        self._is_compiled = not components.n_places and not reports.is_sample.any()
 
     @property
     def n_rows(self) -> int:
@@ -136,6 +139,9 @@ class WholeData:
         n_burn, thin : int
             After the first ``n_burn`` sweeps of the chain every ``thin``-th is kept.
         """
+        if not self._is_compiled:
+            with one_blas_thread_here():
+                return advance_in_numpy(self.target, metric, state, rngs, n_sweeps, n_burn, thin, tally, record)
         from disaggregate.sampler.compiled.dense import advance_dense
 
         return advance_dense(

@@ -1,0 +1,126 @@
+"""Likelihoods of some replicas or draws where groups have intercepts, which are integrated out, or are samples."""
+
+import math
+
+import numpy as np
+
+from disaggregate.model.reports import NOTHING
+from disaggregate.sampler.compiled.arrays import copy, fill, greater
+from disaggregate.sampler.compiled.compile import kernel, part
+from disaggregate.sampler.compiled.count_likelihood import add_count_likelihoods, likelihood_gradient
+from disaggregate.sampler.compiled.expected import add_expected
+from disaggregate.sampler.compiled.information import fill_pieces
+from disaggregate.sampler.compiled.places import (
+    add_marginal_gradient,
+    add_marginals,
+    draw_offsets,
+    evaluate_nodes,
+    fill_centers,
+    lay_nodes,
+    make_room,
+    make_shares,
+)
+from disaggregate.sampler.compiled.populations import share_moments
+
+
+@kernel
+def replica_gradients(
+    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale
+):
+    """Fill log likelihoods and gradients of some replicas.
+
+    The gradient is in u, in the centres of the groups' offsets, in z and in the log variance of the offsets.
+    """
+    room = np.empty((4, individual.shape[1]))
+    for index in range(rungs.size):
+        log_likelihood[index], by_error[index], by_scale[index] = marginal_gradient(
+            reports, rungs[index], individual[index], group[index], deviation[index], error[index], room,
+            by_row[index], by_group[index],
+        )  # fmt: skip
+
+
+@part
+def marginal_gradient(reports, rung, individual, group, deviation, error, room, by_row, by_group):
+    total = 0.0
+    if deviation == 0.0:
+        total = likelihood_gradient(reports, rung, individual, group, room, by_row, by_group)
+    else:
+        fill(by_row, 0.0)
+        fill(by_group, 0.0)
+    value, by_error, by_scale = add_marginal_gradient(
+        reports, rung, individual, group, deviation, error, deviation > 0.0, by_row, by_group
+    )
+    return total + value, by_error, by_scale
+
+
+@kernel
+def replica_table(reports, individual, group, deviation, error):
+    """Return the log likelihood of each replica, in rows, under each rung's evidence, in columns."""
+    n_rungs = reports.powers.size
+    table = np.zeros((error.size, n_rungs))
+    room = np.empty((4, individual.shape[1]))
+    first = np.int64(0)  # a plain 0 would be a type of its own, and everything be compiled twice
+    for index in range(error.size):
+        if deviation[index] == 0.0:
+            add_count_likelihoods(reports, individual[index], group[index], first, n_rungs, room, table[index])
+        add_marginals(
+            reports, individual[index], group[index], deviation[index], error[index], first, n_rungs,
+            deviation[index] > 0.0, table[index],
+        )  # fmt: skip
+    return table
+
+
+@kernel
+def replica_expectations(reports, individual, group, deviation, error, noise, label_sums, share_tallies):
+    """Draw the groups' offsets of some replicas, in place of ``group``, and add expected labels and shares."""
+    room = np.empty((4, individual.shape[1]))
+    centers = np.empty(group.shape[1])
+    moments = np.empty((2, group.shape[1]))
+    for index in range(error.size):
+        copy(centers, group[index])
+        draw_offsets(
+            reports, individual[index], centers, deviation[index], error[index], noise[index], group[index]
+        )
+        if label_sums.shape[1] > 0:
+            share_moments(reports, individual[index], group[index], error[index], moments)
+            add_expected(
+                reports, individual[index], group[index], moments, room, label_sums[index], share_tallies[index]
+            )
+
+
+@kernel
+def information_pieces(reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner):
+    """Find what each report tells at the most probable offset of its group, which is filled in.
+
+    See ``sampler.compiled.information``.
+    """
+    fill_centers(reports, rung, individual, group, deviation, error, centers)
+    return fill_pieces(reports, rung, individual, centers, slope, starts, worth, owner)
+
+
+@kernel
+def evidence_by_draw(reports, individual, group, deviation):
+    """Log likelihood of each group's report in each draw, one per row, with z = 0.
+
+    ``deviation`` is that of each group's offset around its centre ``group``, 0 where the offset is known.
+    """
+    n_draws, n_groups = group.shape
+    result = np.zeros((n_draws, n_groups))
+    rung = np.int64(0)
+    for draw in range(n_draws):
+        widest = 0.0
+        for j in range(n_groups):
+            widest = greater(widest, deviation[draw, j])
+        shares = make_shares(reports, individual[draw], group[draw], widest, 0.0)
+        room = make_room(reports, shares)
+        for j in range(n_groups):
+            has_counts = reports.law[j] != NOTHING
+            if not (has_counts or reports.is_sample[j] > 0):
+                continue
+            own = deviation[draw, j]
+            n = lay_nodes(reports, rung, j, individual[draw], group[draw, j], own, shares, has_counts, room)
+            best, mass = evaluate_nodes(
+                reports, rung, j, individual[draw], group[draw, j], own, shares, has_counts, n, room
+            )
+            result[draw, j] = best + math.log(mass)
+    return result
