@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
+from disaggregate.fitting import kernels
 from disaggregate.groups.evidence import (
     AtLeast,
     Between,
@@ -17,11 +18,20 @@ from disaggregate.groups.evidence import (
     Survey,
     Unknown,
 )
+from disaggregate.sampler.dense import tuning
 from tests.contract.small import GROUPS, KINDS, MOVES, SHARES, small_features, small_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 EACH_KIND = pytest.mark.parametrize("kind", list(KINDS))
 EACH_SWEEP = pytest.mark.parametrize("kind", list(MOVES))  # for what only the columns of a fit depend on
+
+
+@pytest.fixture(autouse=True)
+def short_pilots(monkeypatch):
+    """What must never fail does so in few sweeps, and a pilot of full length would take most of the time."""
+    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
+    monkeypatch.setattr(kernels, "ENOUGH_TO_TUNE", 10)
+
 
 X = small_features()
 CROWD = small_features(2000, seed=1)

@@ -253,7 +253,8 @@ def test_recorded_intercepts_of_the_prior_are_caught(rng: np.random.Generator) -
         where = at.target.query(at.state.position[0, :1])
         at.recorded[-1] = where.deviation[0] * rng.standard_normal(where.group.shape[1])
 
-    assert largest(ladder_z(forgetful, make_world(rng, place=1.5), rng, n_draws=300)) > FAILS
+    world = make_world(rng, place=1.5)
+    assert largest(ladder_z(forgetful, world, rng, n_rungs=2, n_draws=1500, n_repeats=1)) > FAILS
 
 
 @pytest.mark.parametrize("name", ["plain", "compiled"])

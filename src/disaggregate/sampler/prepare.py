@@ -11,12 +11,13 @@ from functools import partial
 import numpy as np
 
 from disaggregate.groups.evidence import Fraction
-from disaggregate.groups.grouped import group_rows
+from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.components import make_components
 from disaggregate.model.priors import inverse_gamma
 from disaggregate.model.reports import make_reports
 from disaggregate.sampler.chain import Moves, Schedule, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
@@ -104,7 +105,14 @@ def _ask_a_tiny_likelihood(deviation: float) -> None:
     likelihood.gradient(query, rungs)
     likelihood.information(query, rungs)
     likelihood.table(query)
+    _ask_for_draws(data, deviation)
     likelihood.add_expected(query, np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
+
+
+def _ask_for_draws(data: GroupedData, deviation: float) -> None:
+    """Compute the likelihood of each group, which is asked for when the chains are done."""
+    offset = np.zeros((1, 1))
+    log_likelihood_by_draw(make_reports(data), np.zeros((1, 2)), offset, offset + deviation)
 
 
 def _run_tiny_chain(moves: Moves) -> None:
@@ -117,6 +125,7 @@ def _run_tiny_chain(moves: Moves) -> None:
         components = make_components(2, np.ones(2), 0, 1.0, prior, None, prior, 0, prior, 1, False)
         backend = WholeData(components, columns, make_reports(data), np.array([1.0, 0.0]))
         DenseChains(backend, tune(backend, 2, ENOUGH_TO_TUNE, rng), schedule, [0], [rng]).advance()
+        _ask_for_draws(data, 0.0)
     else:
         prior_of_2005 = Prior(1.0, 1.0, 1.0, 1.0)
         SparseChain(make_problem(columns, 1, data), prior_of_2005, schedule, 1, rng).advance()
