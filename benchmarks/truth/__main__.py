@@ -25,7 +25,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.resumable import append_row
 from benchmarks.rivals.missing import RivalMissing
 from benchmarks.truth import census, counties, new_york, precincts
-from benchmarks.truth.methods import METHODS, QUICK, Ours
+from benchmarks.truth.methods import METHODS, QUICK_METHODS
 from benchmarks.truth.report import page
 from benchmarks.truth.scores import scores
 from benchmarks.truth.task import Task
@@ -59,27 +59,27 @@ def tasks_of(arguments: argparse.Namespace) -> Iterator[Task]:
                     yield task
 
 
-def run_task(name: str, task: Task) -> tuple[list[dict[str, Any]], pd.DataFrame]:
+def run_task(method: type, task: Task) -> tuple[list[dict[str, Any]], pd.DataFrame]:
     """Fit one method and judge it; return a line per half, and the rates of subgroups by one column."""
     started = time.perf_counter()
-    method = METHODS[name]().fit(task)
+    fitted = method().fit(task)
     seconds = time.perf_counter() - started
-    lines, rates = scores(task, method.predict(task.judges))
-    key = {**task.key, "method": name}
-    cost = {"seconds": seconds, "rhat": getattr(method, "rhat", "")}
+    lines, rates = scores(task, fitted.predict(task.judges))
+    key = {**task.key, "method": method.name}
+    cost = {"seconds": seconds, "rhat": getattr(fitted, "rhat", "")}
     return [{**key, **line, **cost} for line in lines], rates.assign(**key)
 
 
-def run(tasks: Iterable[Task], methods: list[str], path: Path) -> dict[str, str]:
+def run(tasks: Iterable[Task], methods: Mapping[str, type], path: Path) -> dict[str, str]:
     """Run what is not yet in the file; return the methods that could not run, and why."""
     done = _done(path)
     missing: dict[str, str] = {}
     for task in tasks:
-        for name in methods:
+        for name, method in methods.items():
             if (*map(str, task.key.values()), name) in done or name in missing:
                 continue
             try:
-                lines, rates = run_task(name, task)
+                lines, rates = run_task(method, task)
             except RivalMissing as reason:
                 missing[name] = str(reason)
                 print(f"skipped: {name}: {reason}", flush=True)
@@ -129,8 +129,9 @@ def main(given: list[str] | None = None) -> None:
         return
     with tempfile.TemporaryDirectory() as temporary, threadpool_limits(1):
         path = Path(temporary) / "truth.csv" if arguments.quick else arguments.output
-        Ours.settings = QUICK if arguments.quick else {}
-        missing = run(tasks_of(arguments), arguments.method or list(METHODS), path)
+        known = QUICK_METHODS if arguments.quick else METHODS
+        methods = {name: known[name] for name in arguments.method or known}
+        missing = run(tasks_of(arguments), methods, path)
         print(write_page(path, missing))
 
 

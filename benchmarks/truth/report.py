@@ -56,7 +56,8 @@ def page(rows: pd.DataFrame, rates: pd.DataFrame, methods: Sequence[str], missin
     missing : mapping
         Methods that could not run, and why.
     """
-    rows = rows.assign(method=pd.Categorical(rows["method"], methods, ordered=True))
+    orders = {name: rows[name].unique() for name in ("table", "case", "outcome")} | {"method": methods}
+    rows = rows.assign(**{name: pd.Categorical(rows[name], order, ordered=True) for name, order in orders.items()})
     lines = [INTRODUCTION, *(f"Skipped: {name}: {why}" for name, why in missing.items())]
     lines += ["## Means over tasks, choosing half / reporting half", "", *means_table(rows), ""]
     if rows["area_error"].notna().any():
@@ -69,7 +70,7 @@ def page(rows: pd.DataFrame, rates: pd.DataFrame, methods: Sequence[str], missin
 def means_table(rows: pd.DataFrame) -> list[str]:
     """Average the tasks of each half; a mean over fewer outcomes than others have says so."""
     table = []
-    for (name, case), part in rows[rows["half"] != BOTH].groupby(["table", "case"], sort=False):
+    for (name, case), part in rows[rows["half"] != BOTH].groupby(["table", "case"], observed=True):
         most = part.groupby("half")["outcome"].nunique()
         for method, own in part.groupby("method", observed=True):
             by_half = {half: own[own["half"] == half] for half in HALVES}
@@ -116,8 +117,7 @@ def _estimate(row: pd.Series) -> str:
 def tasks_table(rows: pd.DataFrame) -> list[str]:
     """Tabulate every task, averaged over seeds."""
     keys = ["table", "case", "outcome", "half", "method"]
-    means = rows.groupby(keys, sort=False, observed=True)[list(EACH)].mean().reset_index()
-    means = means.sort_values(keys, kind="stable")
+    means = rows.groupby(keys, observed=True)[list(EACH)].mean().reset_index()
     table = [
         [*map(str, row[keys]), *(shown(row[column], column) for column in EACH)] for _, row in means.iterrows()
     ]
