@@ -38,9 +38,10 @@ from benchmarks.truth import census, counties, new_york, precincts
 from benchmarks.truth.methods import METHODS, QUICK_METHODS
 from benchmarks.truth.report import page
 from benchmarks.truth.scores import scores
-from benchmarks.truth.task import Task
+from benchmarks.truth.task import KEYS, Task
 
 RESULTS = Path(__file__).parents[1] / "results" / "truth.csv"
+RATES = ["by", "subgroup", "n", "truth", "estimate", "low", "high", "half", *KEYS, "method"]
 TABLES = {
     census.TABLE: census.census_tasks,
     new_york.TABLE: new_york.new_york_tasks,
@@ -106,7 +107,9 @@ def rates_path(path: Path) -> Path:
 
 def write_page(path: Path, missing: dict[str, str]) -> str:
     """Write the tables of what there is beside it."""
-    text = page(pd.read_csv(path), pd.read_csv(rates_path(path)), list(METHODS), missing)
+    rates = rates_path(path)  # not there where no subgroup was large enough
+    known = pd.read_csv(rates) if rates.exists() else pd.DataFrame(columns=RATES)
+    text = page(pd.read_csv(path), known, list(METHODS), missing)
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     return text
 

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.markdown import markdown_table
+from benchmarks.truth.cells import KIND
 from benchmarks.truth.scores import is_covered
 from benchmarks.truth.task import BOTH, HALVES
 
@@ -62,7 +63,8 @@ def page(rows: pd.DataFrame, rates: pd.DataFrame, methods: Sequence[str], missin
     lines += ["## Means over tasks, choosing half / reporting half", "", *means_table(rows), ""]
     if rows["area_error"].notna().any():
         lines += ["## Rates of cells, area by area", "", *areas_table(rows), ""]
-        lines += ["## Rates of cells, all areas together", "", *rates_table(rows, rates, methods), ""]
+    if len(of_cells := rates[rates["by"] == KIND]):
+        lines += ["## Rates of cells, all areas together", "", *rates_table(of_cells, methods), ""]
     lines += ["## Every task", "", *tasks_table(rows)]
     return "\n".join([*lines, ""])
 
@@ -95,12 +97,11 @@ def areas_table(rows: pd.DataFrame) -> list[str]:
     return markdown_table(["table", "outcome", "half", "method", "cells", *AREAS.values()], table)
 
 
-def rates_table(rows: pd.DataFrame, rates: pd.DataFrame, methods: Sequence[str]) -> list[str]:
+def rates_table(rates: pd.DataFrame, methods: Sequence[str]) -> list[str]:
     """Set the estimates of all methods beside the true rate of each kind of people; ``*`` marks a miss."""
-    of_cells = rates[rates["table"].isin(rows.loc[rows["area_error"].notna(), "table"])]
-    ran = [method for method in methods if (of_cells["method"] == method).any()]
+    ran = [method for method in methods if (rates["method"] == method).any()]
     table = []
-    for key, part in of_cells[of_cells["seed"] == 0].groupby(["table", "outcome", "half", "subgroup"], sort=False):
+    for key, part in rates[rates["seed"] == 0].groupby(["table", "outcome", "half", "subgroup"], sort=False):
         by_method = {row["method"]: row for _, row in part.iterrows()}
         cells = [_estimate(by_method[method]) if method in by_method else "" for method in ran]
         table.append([*map(str, key), f"{part['truth'].iloc[0]:.3f}", *cells])

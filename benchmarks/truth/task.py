@@ -13,6 +13,7 @@ import pandas as pd
 CHOOSING, REPORTING, BOTH = "choosing", "reporting", "both"
 HALVES = (CHOOSING, REPORTING)
 COUNT = "n"
+KEYS = ("table", "outcome", "case", "seed")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Task:
     @property
     def key(self) -> dict[str, Any]:
         """What tells it from all other tasks."""
-        return {"table": self.table, "outcome": self.outcome, "case": self.case, "seed": self.seed}
+        return {name: getattr(self, name) for name in KEYS}
 
     @property
     def features(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Real groups with known truth, on made-up tables of the same format."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -65,11 +66,11 @@ def _counties(rng, n):
     )
 
 
-def _precincts(rng, n):
+def _precincts(rng, n, most=900):
     table = {"county": ["Bladen"] * n, "precinct": np.arange(n)}
     people = {
-        "white": rng.integers(200, 900, n),
-        "black": rng.integers(50, 900, n),
+        "white": rng.integers(most // 2, most, n),
+        "black": rng.integers(most // 4, most, n),
         "natam": rng.integers(0, 9, n),
     }
     parties = {
@@ -278,6 +279,14 @@ def test_what_is_done_is_not_done_again_and_what_cannot_run_is_told(data, tmp_pa
     assert text == path.with_suffix(".md").read_text(encoding="utf-8")
 
 
+def test_a_page_of_subgroups_that_are_all_too_small(data, tmp_path):
+    (task, *_) = census.census_tasks(data, 0)
+    path = tmp_path / "truth.csv"
+    run([replace(task, fewest=10_000)], {BaseRate.name: BaseRate}, path)
+    assert not rates_path(path).exists()
+    assert "| census areas | 10 rows | base rate | - / 0." in write_page(path, {})
+
+
 def test_means_of_fewer_outcomes_say_so(data, tmp_path):
     path = tmp_path / "truth.csv"
     tasks = list(precincts.precincts_tasks(data, 0))
@@ -288,7 +297,8 @@ def test_means_of_fewer_outcomes_say_so(data, tmp_path):
     assert "| precincts | cells | share of the area (1 / 0 outcomes) | " in means
 
 
-def test_the_quick_form_fits_ours_and_writes_nothing(data, capsys):
+def test_the_quick_form_fits_ours_and_writes_nothing(data, rng, capsys):
+    _precincts(rng, 30, most=60).to_csv(data / precincts.FILE, index=False)
     before = sorted(data.rglob("*"))
     quick = ["--data", str(data), "--quick", "--method", "disaggregate", "--method", "base rate"]
     main([*quick, "--table", census.TABLE, "--outcome", "food stamps"])
