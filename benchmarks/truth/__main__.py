@@ -16,7 +16,7 @@ out to two halves, one for choosing defaults and one for reporting. Run
                                [--seeds 1] [--quick]
 
 Everything takes hours; every fit is written to ``benchmarks/results/truth.csv`` as soon as it is done, with rates
-of subgroups in ``truth_rates.csv``. What is there is not run again, and ``truth.md`` has tables of what there is.
+of cells in ``truth_rates.csv``. What is there is not run again, and ``truth.md`` has tables of what there is.
 The short form takes few areas and short chains, and only prints.
 """
 
@@ -85,7 +85,7 @@ def run(tasks: Iterable[Task], methods: Mapping[str, type], path: Path) -> dict[
                 missing[name] = str(reason)
                 print(f"skipped: {name}: {reason}", flush=True)
                 continue
-            for rate in rates.to_dict("records"):
+            for rate in rates.to_dict("records") if task.by_area else []:
                 append_row(rates_path(path), rate)
             for line in lines:
                 append_row(path, line)
@@ -101,13 +101,13 @@ def _done(path: Path) -> set[tuple[str, ...]]:
 
 
 def rates_path(path: Path) -> Path:
-    """Return where the rates of subgroups are."""
+    """Return where the rates of cells are."""
     return path.with_name(f"{path.stem}_rates.csv")
 
 
 def write_page(path: Path, missing: dict[str, str]) -> str:
     """Write the tables of what there is beside it."""
-    rates = rates_path(path)  # not there where no subgroup was large enough
+    rates = rates_path(path)  # not there without tables of cells
     known = pd.read_csv(rates) if rates.exists() else pd.DataFrame(columns=RATES)
     text = page(pd.read_csv(path), known, list(METHODS), missing)
     path.with_suffix(".md").write_text(text, encoding="utf-8")

@@ -279,7 +279,7 @@ def test_what_is_done_is_not_done_again_and_what_cannot_run_is_told(data, tmp_pa
     assert text == path.with_suffix(".md").read_text(encoding="utf-8")
 
 
-def test_a_page_of_subgroups_that_are_all_too_small(data, tmp_path):
+def test_a_page_without_cells_and_of_subgroups_that_are_too_small(data, tmp_path):
     (task, *_) = census.census_tasks(data, 0)
     path = tmp_path / "truth.csv"
     run([replace(task, fewest=10_000)], {BaseRate.name: BaseRate}, path)
