@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, subgroups
 from disaggregate.cli.errors import CommandError
+from disaggregate.cli.paths import require_separate_paths
 
 COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, demo, reproduce)
 USER_MISTAKE = 2
@@ -41,6 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has printed its help or its complaint already
         return int(stop.code or 0)
     try:
+        require_separate_paths(arguments)
         arguments.run(arguments)
     except CommandError as error:
         print(f"disaggregate {arguments.command}: error: {error}", file=sys.stderr)

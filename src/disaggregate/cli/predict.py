@@ -42,8 +42,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece."""
     from disaggregate.tables.files import iter_table, write_rows
 
-    if arguments.output.resolve() == arguments.people.resolve():
-        raise CommandError("the output must be another file than the table of people")
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
         if arguments.people.is_dir():

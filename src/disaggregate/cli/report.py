@@ -7,7 +7,7 @@ from pathlib import Path
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.table_arguments import names
 
@@ -55,9 +55,6 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
-    given = [path for path in (arguments.people, arguments.model, arguments.sensitivity) if path is not None]
-    if arguments.output.resolve() in [path.resolve() for path in given]:
-        raise CommandError("the page must be another file than the model and the tables")
     from rich.console import Console
 
     waiting = Console(stderr=True, quiet=arguments.json).status("writing the report")

@@ -6,7 +6,7 @@ import argparse
 
 from disaggregate.cli.arguments import output_path, whole_number
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
 
@@ -54,8 +54,6 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit again, print and write."""
-    if arguments.output.resolve() in (arguments.people.resolve(), arguments.model.resolve()):
-        raise CommandError("the output must be another file than the model and the table of people")
     with told_to_the_user():
         from disaggregate.analysis.sensitivity import side_by_side, subgroup_sensitivity
         from disaggregate.tables.files import write_rows

@@ -101,7 +101,7 @@ class DrawsInFolder:
             return np.empty(shape, dtype)
         path = self.folder / f"kernel{kernel}_{name}.npy"
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        with complete_or_absent(path) as partial, partial.open("xb") as stream:
+        with complete_or_absent(path) as partial, partial.open("wb") as stream:
             np.lib.format.write_array_header_2_0(stream, header)
             for piece in pieces:
                 stream.write(np.ascontiguousarray(piece, dtype).data)

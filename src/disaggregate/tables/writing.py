@@ -79,7 +79,7 @@ def _csv(partial: Path, target: Path) -> Iterator[_Write]:
 
 @contextmanager
 def _text_file(path: Path, *, zipped: bool) -> Iterator[IO[str]]:
-    with path.open("xb") as raw, _bytes_file(raw, zipped) as stream:
+    with path.open("wb") as raw, _bytes_file(raw, zipped) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:
             yield text
