@@ -39,7 +39,7 @@ from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
-from disaggregate.tables.suppression import SHARES, withhold
+from disaggregate.tables.suppression import SHARES, members_of_groups, withhold
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
 
 if TYPE_CHECKING:
@@ -432,7 +432,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Groups of fewer people, and what would give them away, have no numbers but ``n``.
+            Groups of fewer people, and what would give them away, have no numbers but ``n``, and a ``note`` says
+            so.
 
         Returns
         -------
@@ -440,7 +441,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row.
         """
         check_is_fitted(self)
-        return withhold(group_table(self._data, self._fitted.count_tallies, level), min_group_size, SHARES)
+        table = group_table(self._data, self._fitted.count_tallies, level)
+        return withhold(table, min_group_size, SHARES, members_of_groups(self._data))
 
     def subgroups(
         self,
@@ -467,14 +469,15 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Subgroups of fewer people, and what would give them away, have no estimate.
+            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
+            People without weight do not count.
 
         Returns
         -------
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``.
         """
-        from disaggregate.posterior.subgroups import subgroup_rates
+        from disaggregate.posterior.subgroups import subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
@@ -488,7 +491,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         def probability(some: Rows) -> np.ndarray:
             return probability_draws(self.posterior_, rows[some])
 
-        return withhold(subgroup_rates(probability, people, by, weight, level=level), min_group_size)
+        drawn = subgroup_draws(probability, people, by, weight)
+        return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.

@@ -47,8 +47,8 @@ def print_table(table: DataFrame, title: str, as_json: bool) -> None:
     for name in table:
         is_number = table[name].dtype.kind in "iuf"
         shown.add_column(str(name), justify="right" if is_number else "left")
-    for row, digits in zip(table.itertuples(index=False), _digits(table), strict=True):
-        shown.add_row(*[_text(value, digits) for value in row])
+    for row, digits, nothing in zip(table.itertuples(index=False), _digits(table), _nothing(table), strict=True):
+        shown.add_row(*[_text(value, digits, nothing) for value in row])
     Console().print(shown)
 
 
@@ -61,10 +61,19 @@ def _digits(table: DataFrame) -> Iterable[int | None]:
     return worthwhile_digits(table, FEWEST_DIGITS)
 
 
-def _text(value: Any, digits: int | None) -> str:
+def _nothing(table: DataFrame) -> list[str]:
+    """Return what stands for a missing number in each row: that it was suppressed, where a note says so."""
+    from disaggregate.tables.suppression import NOTE, SUPPRESSED, is_suppressed
+
+    return [SUPPRESSED if is_suppressed(note) else "nan" for note in table.get(NOTE, [""] * len(table))]
+
+
+def _text(value: Any, digits: int | None, nothing: str) -> str:
     """Write a number with the digits that it is worth, else with three that mean something."""
     if not isinstance(value, float):
         return str(value)
+    if math.isnan(value):
+        return nothing
     if digits is not None:
         from disaggregate.tables.digits import in_digits
 
