@@ -106,8 +106,7 @@ class FitSession:
             self._sampling = self._with_store(kind.start(plan))
             return
         self._sampling = self._with_store(kind.resume(plan, self._saved["resume_state"]))
-        for chain, snapshot in zip(self._sampling.chains, self._saved["chains"], strict=True):
-            chain.restore(snapshot)
+        self._sampling.restore(self._saved["chains"])
 
     def warm_start(self, last: FitSession | None, n_draws: int) -> None:
         """Take the chains of the last fit, if it was about the same, and plan some more draws."""
@@ -150,7 +149,10 @@ class FitSession:
         return self._folder or DrawsInMemory()
 
     def _has_draws_on_disk(self) -> bool:
-        return self._saved is not None and any(are_on_disk(chain["kept"]) for chain in self._saved["chains"])
+        """Tell whether a checkpoint has its draws in a folder; whether it makes sense is judged later."""
+        chains = [] if self._saved is None else self._saved["chains"]
+        known = [chain for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
+        return any(are_on_disk(chain.get("kept")) for chain in known)
 
     def _with_store(self, sampling: Sampling) -> Sampling:
         for number, chain in enumerate(sampling.chains):

@@ -22,6 +22,9 @@ from disaggregate.saving.tree import Reader, Writer
 # What snapshots of chains consist of; those of other layouts belong to other versions.
 _LAYOUT = 3
 
+# Digits of a seed at most: those that numpy takes from the operating system have 39.
+_LONGEST_SEED = 1000
+
 # Parameters that change how a fit runs but not what it draws.
 _WHERE_IT_RUNS = ("n_jobs", "progress", "executor", "random_state")
 
@@ -137,6 +140,8 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
             f"{path} belongs to another fit: its data, settings or version of disaggregate differ. Give the same "
             "ones to resume it, or another checkpoint to start anew."
         )
+    if not (isinstance(saved["seed"], str) and saved["seed"].isdecimal() and len(saved["seed"]) <= _LONGEST_SEED):
+        raise ArchiveError(f"{path} is damaged: its seed is no number.")
     return {**saved, "seed": int(saved["seed"])}
 
 
