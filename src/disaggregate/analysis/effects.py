@@ -269,7 +269,8 @@ def _usual_unit(days: FloatArray) -> str:
 
 
 def _is_number(step: Any) -> bool:
-    return isinstance(step, (int, float, np.number)) and not isinstance(step, bool) and step != 0
+    is_number = isinstance(step, (int, float, np.number)) and not isinstance(step, bool)
+    return is_number and bool(np.isfinite(step)) and step != 0
 
 
 def _has_levels(people: Any, name: str, option: Any) -> bool:

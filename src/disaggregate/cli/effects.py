@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
-from disaggregate.cli.output import add_json_argument, load_analysis, print_table
+from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_min_group_size(parser)
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
+    add_raw_argument(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -87,7 +88,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
         between = analysis.between_groups(people) if analysis.roles.group in people else None
         if arguments.output:
-            write_rows(arguments.output, [table])
+            write_rows(arguments.output, [table], raw=arguments.raw)
     print_table(table, "Average effect on the probability", arguments.json)
     if between is not None and not arguments.json:
         print_table(between, "What the groups can tell of each feature", False)

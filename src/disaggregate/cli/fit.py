@@ -11,6 +11,7 @@ from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, role_arguments
+from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
 Learn from a table of people and a table of group results who is positive, and write the model to a file.
@@ -143,7 +144,7 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
         )
         return
     for line in (*told, *analysis.encoder.notes, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
-        print(line)
+        say(line)
 
 
 def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:

@@ -10,6 +10,7 @@ from disaggregate.cli.command import add_min_group_size, add_model_and_people, n
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.table_arguments import names
+from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
 Write one HTML page about a model: the data, the verdict, groups, subgroups, effects, method and settings. It needs
@@ -76,4 +77,4 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json({"output": str(arguments.output)})
     else:
-        print(f"Report: {arguments.output}")
+        say(f"Report: {arguments.output}")
