@@ -116,7 +116,8 @@ def test_effects_take_steps(folder, capsys):
     assert main([*effects, "--step", "age=2.5"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["contrast"] == "+2.5"
     assert "expected COLUMN=STEP" in complaint([*effects, "--step", "age"], capsys)
-    assert "number other than 0" in complaint([*effects, "--step", "age=year"], capsys)
+    for step in ("year", "nan", "inf", "0"):
+        assert "number other than 0" in complaint([*effects, "--step", f"age={step}"], capsys)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from disaggregate.saving.archive import ArchiveError
 
 _DEEPEST = 50
+_MOST_CHARACTERS = 2**20
 _LONGEST = 200  # of what an error may say of a file that others have written
 
 
@@ -67,7 +68,8 @@ class Writer:
 
     def _write_array(self, array: np.ndarray) -> Any:
         if array.dtype.kind in "OUS":
-            return {"$texts": [self.write(item) for item in array.tolist()]}
+            fixed = {"fixed": True} if array.dtype.kind == "U" else {}
+            return {"$texts": [self.write(item) for item in array.tolist()], **fixed}
         name = str(len(self.arrays))
         self.arrays[name] = array
         return {"$array": name}
@@ -117,7 +119,7 @@ class Reader:
         if kind == "$texts":
             texts = np.empty(len(content), dtype=object)
             texts[:] = [self.read(item, depth) for item in content]
-            return texts
+            return texts.astype(np.str_) if _is_fixed(data, texts) else texts
         if kind == "$csr":
             return self._read_sparse(content, depth)
         return self._read_class(data, depth)
@@ -142,3 +144,10 @@ class Reader:
             )
         kind = self._classes[data["$class"]]
         return kind(**{name: self.read(item, depth) for name, item in data["fields"].items()})
+
+
+def _is_fixed(data: dict[str, Any], texts: np.ndarray) -> bool:
+    """Tell whether an array had texts of one width, and none that would take much more room so than it did."""
+    known = texts.ndim == 1 and all(isinstance(text, str) for text in texts)
+    widest = max(map(len, texts), default=0) if known else 0
+    return data.get("fixed") is True and known and widest * len(texts) <= _MOST_CHARACTERS
