@@ -15,6 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
+from disaggregate.exclusive import exclusively
 from disaggregate.execute import Executor, Threads, hold, one_blas_thread
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
@@ -337,10 +338,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Start or resume the chains, run them, and store and judge what they drew."""
         from disaggregate.saving.checkpoint import CheckpointFiles
 
-        session = FitSession(
-            CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
-        )
-        with one_blas_thread(), Threads(self.n_jobs) as threads:
+        with (
+            exclusively(checkpoint=checkpoint, draws_to=draws_to),
+            one_blas_thread(),
+            Threads(self.n_jobs) as threads,
+        ):
+            session = FitSession(
+                CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
+            )
             if warm_start and self.__sklearn_is_fitted__():
                 last = getattr(self, "_session", None)
                 session.warm_start(last, self.n_draws)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,11 +93,19 @@ class FitSession:
         return self._plan
 
     def seed_or(self, random_state: Any) -> Any:
-        """Return the seed of the fit that is resumed, or else that of the classifier."""
-        return random_state if self._saved is None else self._saved["seed"]
+        """Return the seed of the fit that is resumed, or else that of the classifier; they must not differ."""
+        if self._saved is None:
+            return random_state
+        if isinstance(random_state, Integral) and int(random_state) != self._saved["seed"]:
+            raise ValueError(
+                f"{self._path} belongs to a fit with random_state={self._saved['seed']}, not {random_state}. Give "
+                "the same seed to resume it, or another checkpoint to start anew."
+            )
+        return self._saved["seed"]
 
     def start_or_resume(self, plan: FitPlan) -> None:
         """Set the chains up, anew or as they are on file."""
+        self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
             self._folder.claim(again=self._resume)
@@ -137,6 +146,14 @@ class FitSession:
                 run(sampling, plan, writer)
                 writer.write()
         return sampling.fitted(self._store)
+
+    def _require_no_other_checkpoint(self) -> None:
+        """Refuse to start anew over the checkpoint of a fit that may have cost hours."""
+        if self._path is not None and not self._resume and Path(self._path).exists():
+            raise ValueError(
+                f"checkpoint={str(self._path)!r} exists already. Resume it (resume=True, --resume), remove it, or "
+                "give another one."
+            )
 
     @property
     def _ready(self) -> Sampling:
