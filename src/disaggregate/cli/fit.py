@@ -101,10 +101,20 @@ def run(arguments: argparse.Namespace) -> None:
             landmarks=arguments.landmarks,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
-        analysis.save(arguments.output, anonymise=arguments.landmarks is not None)
+        _save(analysis, arguments)
     _tell(analysis, arguments)
     if analysis.classifier.stopped_early_:
         raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that it is not all
+
+
+def _save(analysis: Any, arguments: argparse.Namespace) -> None:
+    """Write the model; an interrupt does not cost it, unless a second one follows."""
+    anonymise = arguments.landmarks is not None
+    try:
+        analysis.save(arguments.output, anonymise=anonymise)
+    except KeyboardInterrupt:
+        analysis.save(arguments.output, anonymise=anonymise)
+        raise
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
