@@ -56,6 +56,7 @@ BAD = [
     *[(name, value) for name in ("a", "b", "mu", "nu") for value in (0, -1, np.inf, np.nan, "1", True)],
     *[(name, None) for name in ("a", "b")],
     *[(name, value) for name in ("n_chains", "n_draws", "thin") for value in (0, -1, 1.0, "1", None, True)],
+    ("n_chains", 2**32 - 1),
     *[("n_burn", value) for value in (-1, 1.5, "1", None, False)],
     *[("n_replicas", value) for value in (0, 1.0, "many")],
     *[("confidence", value) for value in (-1, np.nan, "1", None, True, [1, 2], np.array([1.0, 2.0]))],

@@ -15,6 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
+from disaggregate.exclusive import exclusively
 from disaggregate.execute import Executor, Threads, hold, one_blas_thread
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
@@ -39,7 +40,7 @@ from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
-from disaggregate.tables.suppression import SHARES, withhold
+from disaggregate.tables.suppression import SHARES, members_of_groups, withhold
 from disaggregate.tables.targets import read_group_target, speaks_of_groups
 
 if TYPE_CHECKING:
@@ -337,10 +338,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Start or resume the chains, run them, and store and judge what they drew."""
         from disaggregate.saving.checkpoint import CheckpointFiles
 
-        session = FitSession(
-            CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
-        )
-        with one_blas_thread(), Threads(self.n_jobs) as threads:
+        with (
+            exclusively(checkpoint=checkpoint, draws_to=draws_to),
+            one_blas_thread(),
+            Threads(self.n_jobs) as threads,
+        ):
+            session = FitSession(
+                CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
+            )
             if warm_start and self.__sklearn_is_fitted__():
                 last = getattr(self, "_session", None)
                 session.warm_start(last, self.n_draws)
@@ -432,7 +437,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Groups of fewer people, and what would give them away, have no numbers but ``n``.
+            Groups of fewer people, and what would give them away, have no numbers but ``n``, and a ``note`` says
+            so.
 
         Returns
         -------
@@ -440,7 +446,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row.
         """
         check_is_fitted(self)
-        return withhold(group_table(self._data, self._fitted.count_tallies, level), min_group_size, SHARES)
+        table = group_table(self._data, self._fitted.count_tallies, level)
+        return withhold(table, min_group_size, SHARES, members_of_groups(self._data))
 
     def subgroups(
         self,
@@ -467,14 +474,15 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Subgroups of fewer people, and what would give them away, have no estimate.
+            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
+            People without weight do not count.
 
         Returns
         -------
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``.
         """
-        from disaggregate.posterior.subgroups import subgroup_rates
+        from disaggregate.posterior.subgroups import subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
@@ -488,7 +496,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         def probability(some: Rows) -> np.ndarray:
             return probability_draws(self.posterior_, rows[some])
 
-        return withhold(subgroup_rates(probability, people, by, weight, level=level), min_group_size)
+        drawn = subgroup_draws(probability, people, by, weight)
+        return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.

@@ -26,6 +26,7 @@ GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto", "group_effects": False
 
 # Nobody waits for so many draws, chains or threads.
 _TOO_MANY = 2**31
+_MOST_CHAINS = 10_000
 
 
 def published_settings() -> dict[str, Any]:
@@ -122,7 +123,10 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name in ("mu", "nu"):
         sound = settings[name] is None or _is_positive(settings[name])
         _require(sound, name, "a positive, finite number, or None for the default", settings[name])
-    for name in ("n_chains", "n_draws", "thin"):
+    n_chains = settings["n_chains"]
+    sound = _is_whole(n_chains, 1) and n_chains <= _MOST_CHAINS
+    _require(sound, "n_chains", f"a whole number from 1 to {_MOST_CHAINS:,}", n_chains)
+    for name in ("n_draws", "thin"):
         _require(_is_whole(settings[name], 1), name, "a whole number of 1 or more", settings[name])
     _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
     for name in ("intercept", "progress"):

@@ -205,3 +205,13 @@ def test_a_folder_has_no_earlier_fit_to_add_draws_to(tables, tmp_path):
     fitted = fit_tables(folder, tables[1], **how, how={"warm_start": False, "checkpoint": tmp_path / "c.dgc"})
     assert fitted.classifier.posterior_.shape == (2, 15)
     assert (tmp_path / "c.dgc").exists()
+
+
+def test_names_above_the_folder_tell_nothing(tables, tmp_path):
+    people, _ = tables
+    plain = write(people, tmp_path / "plain", 2)
+    below = write(people, tmp_path / "x=3" / "district=zz" / "people", 2)
+    for name in ("names", "__len__"):
+        assert getattr(PeopleFolder.open(below), name)() == getattr(PeopleFolder.open(plain), name)()
+    taken = PeopleFolder.open(below).take(np.arange(5), ["district"])
+    assert "zz" not in set(taken["district"].astype(str))

@@ -1,5 +1,6 @@
 import re
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,6 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
+from disaggregate.posterior.diagnostics import _judge_reports
+from disaggregate.posterior.predictive import PredictiveCheck
 from disaggregate.privacy import disclosure, label_proba, landmarks
 from disaggregate.report import write_report
 
@@ -130,7 +133,8 @@ def test_reports_keep_silent_about_few(analysis, tmp_path):
 def test_landmarks_are_averages_of_enough_people(X):
     points = landmarks(X, 5)
     assert 1 < len(points) <= 5
-    assert_allclose(landmarks(X, 1), X.mean(axis=0, keepdims=True))
+    low, high = np.sort(X, axis=0)[[4, -5]]
+    assert_allclose(landmarks(X, 1), X.clip(low, high).mean(axis=0, keepdims=True))
     assert not (points[:, None] == X).all(axis=2).any()
     assert len(landmarks(X, 1000)) == len(X) // 5
     with pytest.raises(ValueError, match="too few"):
@@ -215,3 +219,119 @@ def test_the_command_line_says_whom_a_file_holds(tmp_path, capsys):
     asked = ["subgroups", str(tmp_path / "m.dgz"), str(tmp_path / "people.csv"), "--by", "kind", "--json"]
     assert main([*asked, "--min-group-size", "5"]) == 0
     assert '"estimate": null' in capsys.readouterr().out
+
+
+def test_landmarks_tell_no_extreme_and_no_rare_level():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(size=60), np.zeros(60)])
+    X[7] = [1e6, 1.0]  # the one with the top income, and alone in a category
+    points = landmarks(X, 8)
+    assert points[:, 0].max() <= np.sort(X[:, 0])[-5]
+    assert_array_equal(points[:, 1], 0.0)
+
+
+def test_label_proba_is_withheld_where_noise_is_next_to_nothing():
+    groups = np.repeat(["all", "some"], 12)
+    reports = {"all": dg.evidence.NoisyCount(12.0, scale=0.01), "some": dg.evidence.NoisyCount(6.0, scale=2.0)}
+    X = np.random.default_rng(0).normal(size=(24, 1))
+    told = label_proba(dg.GroupStatsClassifier(**SHORT).fit(X, reports, groups=groups), min_group_size=5)
+    assert np.isnan(told[:12]).all()
+    assert np.isfinite(told[12:]).all()
+
+
+@pytest.fixture(scope="module")
+def odd_one():
+    """A model whose verdict names a group of one, far from what the others lead to expect."""
+    groups = np.array([*np.repeat([f"street {number}" for number in range(6)], 12), "house 12"])
+    X = np.random.default_rng(2).normal(size=(len(groups), 1))
+    X[-1] = -6.0
+    shares = {f"street {number}": 0.5 for number in range(6)}
+    for name in shares:  # the share follows from x
+        shares[name] = float((X[groups == name] > 0).mean())
+    people = pd.DataFrame({"g": groups, "x": X[:, 0]})
+    results = pd.DataFrame({"g": [*shares, "house 12"], "share": [*shares.values(), 1.0]})
+    settings = {**SHORT, "kernel": "linear", "context": False}
+    analysis = dg.fit_tables(people, results, group="g", share="share", settings=settings, landmarks=10)
+    reports = PredictiveCheck(1e-6, ("street 1", "house 12"), np.array([0.5, 1000.0]))
+    diagnostics = analysis.classifier.diagnostics_
+    told = replace(diagnostics, verdict=diagnostics.verdict + _judge_reports(reports), reports=reports)
+    analysis.classifier.diagnostics_ = told
+    return people, analysis
+
+
+def test_the_verdict_of_a_page_names_no_hidden_group(odd_one, tmp_path):
+    pytest.importorskip("jinja2")
+    people, analysis = odd_one
+    assert "house 12" in analysis.classifier.diagnostics_.verdict
+    write_report(analysis, people, tmp_path / "shut.html", min_group_size=10)
+    page = (tmp_path / "shut.html").read_text(encoding="utf-8")
+    assert "The model explains the reports badly (p below 0.001)" in page
+    assert "standard deviations above" not in page
+    write_report(analysis, people, tmp_path / "open.html")
+    assert "1000.0 standard deviations above" in (tmp_path / "open.html").read_text(encoding="utf-8")
+
+
+def test_the_verdict_of_an_anonymised_file_names_no_dropped_group(odd_one, tmp_path):
+    _, analysis = odd_one
+    analysis.save(tmp_path / "m.dgz", anonymise=True)
+    with zipfile.ZipFile(tmp_path / "m.dgz") as archive:
+        document = archive.read("disaggregate.json").decode()
+    assert "house 12" not in document
+    assert "standard deviations above" not in document
+    assert "The model explains the reports badly (p below 0.001)" in document
+
+
+def test_people_without_weight_make_no_subgroup_large(analysis):
+    people, _ = tables()
+    people = people.assign(kind=["a"] * 14 + ["b"] * 14, w=[1.0] + [0.0] * 13 + [1.0] * 14)
+    people = people.assign(w2=[1.0] + [1e-9] * 13 + [1.0] * 14)
+    for weights in ("w", "w2"):
+        rates = analysis.subgroups(people, "kind", weights, min_group_size=5).set_index("kind")
+        assert rates["n"].tolist() == [14, 14]
+        assert rates["estimate"].isna().all()  # b follows from a and the total
+        assert rates["note"].tolist() == [
+            "suppressed: few people have nearly all the weight",
+            "suppressed: a smaller one would follow from it",
+        ]
+
+
+def test_equal_weights_hide_nobody(analysis):
+    people, _ = tables()
+    people = people.assign(kind=["a"] * 10 + ["b"] * 18, w=0.1)
+    rates = analysis.subgroups(people, "kind", "w", min_group_size=10)
+    assert rates["estimate"].notna().all()
+    assert set(rates["note"]) == {""}
+
+
+def test_effects_keep_silent_about_levels_that_few_have(analysis):
+    people, _ = tables()
+    table = analysis.effects(people, ["kind", "x"], min_group_size=5).set_index("contrast")
+    assert table.loc["only-me - u", ["estimate", "std_error", "conf_low", "conf_high"]].isna().all()
+    assert table.loc["only-me - u", "note"].startswith("suppressed: fewer than 5 people")
+    assert np.isfinite(table.loc["+1", "estimate"])
+    open_table = analysis.effects(people, ["kind", "x"]).set_index("contrast")
+    assert open_table["estimate"].notna().all()
+    assert "note" not in open_table
+    asked = analysis.effects(people, {"kind": "only-me"}, min_group_size=5)
+    assert asked["estimate"].isna().all()
+
+
+def test_numbers_that_few_have_have_no_effect(analysis):
+    people, _ = tables()
+    people = people.assign(x=people["x"].where(np.arange(len(people)) < 3))
+    table = analysis.effects(people, ["x", "y"], min_group_size=5).set_index("term")
+    assert table["estimate"].isna().to_dict() == {"x": True, "y": False}
+
+
+def test_suppressed_numbers_say_so(analysis, tmp_path, capsys):
+    from disaggregate.cli.output import print_table
+
+    people, _ = tables()
+    rates = analysis.subgroups(people, "kind", min_group_size=5)
+    print_table(rates[["kind", "estimate", "conf_low", "conf_high", "note"]], "", as_json=False)
+    printed = capsys.readouterr().out
+    assert "suppressed" in printed
+    assert "nan" not in printed
+    pytest.importorskip("jinja2")
+    write_report(analysis, people, tmp_path / "shut.html", min_group_size=5)
+    assert "suppressed" in row_of_group(tmp_path / "shut.html", "one")

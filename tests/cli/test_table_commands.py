@@ -116,7 +116,8 @@ def test_effects_take_steps(folder, capsys):
     assert main([*effects, "--step", "age=2.5"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["contrast"] == "+2.5"
     assert "expected COLUMN=STEP" in complaint([*effects, "--step", "age"], capsys)
-    assert "number other than 0" in complaint([*effects, "--step", "age=year"], capsys)
+    for step in ("year", "nan", "inf", "0"):
+        assert "number other than 0" in complaint([*effects, "--step", f"age={step}"], capsys)
 
 
 @pytest.mark.parametrize(
@@ -234,3 +235,20 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
     analysis = load(model)
     assert analysis.classifier.context is True
     assert_allclose(told[7], analysis.predict(moved)["probability"], rtol=1e-6)
+
+
+def test_an_interrupt_while_saving_costs_no_model(folder, tmp_path, capsys, monkeypatch):
+    from disaggregate.analysis import Analysis
+
+    real, tried = Analysis.save, []
+
+    def save(*given, **how):
+        tried.append(1)
+        if len(tried) == 1:
+            raise KeyboardInterrupt
+        real(*given, **how)
+
+    monkeypatch.setattr(Analysis, "save", save)
+    model = tmp_path / "m.dgz"
+    assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(model)]) == 130
+    assert load(model).classifier.posterior_.shape == (2, 40)

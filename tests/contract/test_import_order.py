@@ -11,7 +11,7 @@ PACKAGE = "disaggregate"
 
 # Folders and single modules, from low to high. Some have yet to come: parallel is to be the name of execute.
 ORDER = (
-    *("even_choice", "complete_file", "datasets", "pictures"),  # these use nothing of ours
+    *("even_choice", "complete_file", "exclusive", "datasets", "pictures"),  # these use nothing of ours
     *("parallel", "execute"),
     *("groups", "evidence"),
     *("tables", "basis", "model", "settings", "sampler", "posterior", "fitting", "saving", "estimator"),

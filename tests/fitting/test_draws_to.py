@@ -326,3 +326,25 @@ def test_diagnostics_look_at_few_individuals_at_once(monkeypatch):
     found = fit(model_of("sparse")).diagnostics_
     for name, values in expected.rhat.items():
         np.testing.assert_allclose(found.rhat[name], values)
+
+
+@pytest.mark.parametrize("kind", ["one replica", "sparse"])
+@pytest.mark.parametrize("how", ["cut", "changed"])
+def test_draws_that_were_cut_or_changed_are_noticed(kind, how, tmp_path):
+    model = fit(model_of(kind), draws_to=tmp_path / "draws")
+    path = tmp_path / "draws" / "kernel0_weights.npy"
+    before = path.read_bytes()
+    if how == "cut":
+        os.truncate(path, 200)
+    else:
+        with path.open("r+b") as stream:
+            stream.seek(-8, os.SEEK_END)
+            stream.write(bytes(8))
+    with pytest.raises(ValueError, match="does not hold the draws that were written there"):
+        model.predict_proba(TOWN.X)
+    with pytest.raises(ValueError, match="does not hold the draws that were written there"):
+        model.save(tmp_path / "m.dgz")
+    assert not (tmp_path / "m.dgz").exists()
+    with path.open("r+b") as stream:  # as it was: nothing is wrong any more
+        stream.write(before)
+    model.predict_proba(TOWN.X)

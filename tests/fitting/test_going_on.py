@@ -268,3 +268,27 @@ def test_whole_fits_miss_nothing():
     draws, missing = even_draws([[drawn(7), drawn(7)]], [7])
     assert missing == ""
     assert draws[0][0].label_sums.dtype.kind == "i"
+
+
+def test_a_disk_that_fills_up_costs_no_fit(tmp_path, monkeypatch):
+    path, n_writes = tmp_path / "run.dgc", []
+    real = checkpoints.write_archive
+
+    def write(*parts, **how):
+        n_writes.append(1)
+        if len(n_writes) > 1:
+            raise OSError(28, "No space left on device")
+        real(*parts, **how)
+
+    whole = fit(model_of("sparse"))
+    monkeypatch.setattr(checkpoints, "write_archive", write)
+    with pytest.warns(UserWarning, match="could not be written .*No space left on device.* the fit goes on"):
+        kept = fit(model_of("sparse"), checkpoint=path)
+    assert_same(kept, whole)
+    monkeypatch.undo()
+    assert_same(fit(model_of("sparse"), checkpoint=path, resume=True), whole)
+
+
+def test_a_checkpoint_that_cannot_be_written_at_all_is_told_at_once(tmp_path):
+    with pytest.raises(OSError, match="none"):
+        fit(model_of("sparse", n_draws=10**6), checkpoint=tmp_path / "none" / "run.dgc")

@@ -117,3 +117,12 @@ def test_unknown_parameters_are_refused(dense, tmp_path, monkeypatch):
 
 def test_every_class_on_the_list_is_plain_data():
     assert all(dataclasses.is_dataclass(kind) for kind in CLASSES.values())
+
+
+def test_labels_that_are_texts_keep_their_type(tmp_path):
+    town = dg.datasets.make_districts(random_state=3)
+    model = dg.GroupStatsClassifier(**SHORT).fit(town.X, np.where(town.y, "yes", "no"))
+    model.save(tmp_path / "m.dgz")
+    loaded = dg.load(tmp_path / "m.dgz")
+    assert loaded.classes_.dtype == model.classes_.dtype
+    assert loaded.predict(town.X).dtype == model.predict(town.X).dtype

@@ -1,4 +1,5 @@
 import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,3 +107,23 @@ def test_endless_nesting_is_refused():
         data = {"$list": [data]}
     with pytest.raises(ArchiveError, match="no end"):
         Reader(CLASSES, {}).read(data)
+
+
+def test_keys_that_share_one_hash_take_no_time():
+    clashing = [place * (2**61 - 1) for place in range(32_000)]
+    for data in (
+        {"$dict": [[key, 0] for key in clashing]},
+        {"$dict": [[{"$tuple": [key]}, 0] for key in clashing]},
+        {"$tuple": clashing},
+    ):
+        start = time.process_time()
+        with pytest.raises(ArchiveError, match="more digits than ids have"):
+            Reader(CLASSES, {}).read(data)
+        assert time.process_time() - start < 1.0
+
+
+def test_ids_of_64_bits_are_kept_and_larger_ones_refused():
+    largest = 2**64 - 1
+    assert there_and_back({largest: (largest,)}) == {largest: (largest,)}
+    with pytest.raises(Unsavable, match="too large for an id"):
+        there_and_back((2**64,))

@@ -8,6 +8,7 @@ import pytest
 
 from disaggregate.tables.dataframes import pandas_of
 from disaggregate.tables.errors import TableError
+from disaggregate.tables.files import read_table
 from disaggregate.tables.kinds import kind_of
 
 
@@ -62,3 +63,11 @@ def test_no_dataframe():
         TableError, match="path of a CSV or Parquet file, or a pandas or polars dataframe, got list"
     ):
         pandas_of([1, 2])
+
+
+def test_half_floats_are_widened(tmp_path):
+    half = pd.DataFrame({"x": np.array([1, 2, 1], dtype=np.float16), "y": [1, 2, 3]})
+    assert read_table(half).dtypes.astype(str).to_dict() == {"x": "float64", "y": "int64"}
+    pytest.importorskip("pyarrow")
+    half.to_parquet(tmp_path / "half.parquet")
+    assert read_table(tmp_path / "half.parquet").groupby("x").size().tolist() == [2, 1]

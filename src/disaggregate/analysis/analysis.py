@@ -16,7 +16,7 @@ from disaggregate.analysis.identification import between_group_share
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.blocks import of_rows
 from disaggregate.posterior.predictions import probability_summary
-from disaggregate.posterior.subgroups import subgroup_rates
+from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
 from disaggregate.tables.counts import averages_by_group, counts_of, people_per_row
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
@@ -143,24 +143,36 @@ class Analysis:
         outcomes : bool, default=False
             Whether to estimate the share of positives among these very people.
         min_group_size : int, default=1
-            Subgroups of fewer people, and what would give them away, have no estimate.
+            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
+            People without weight do not count.
         """
+        drawn = self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes)
+        return withhold(drawn.table(level), min_group_size, members=drawn.effective)
+
+    def subgroup_draws(
+        self,
+        people: Any,
+        by: str | Sequence[str],
+        weights: str | None = None,
+        replicates: Iterable[str] = (),
+        *,
+        outcomes: bool = False,
+    ) -> SubgroupDraws:
+        """Find the rate of each subgroup in each draw; parameters as of :meth:`subgroups`."""
         table = self.read(people)
         weight = weights or self.roles.weight
         # The share among these very people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
-        rates = subgroup_rates(
+        return subgroup_draws(
             of_rows(self.knowing([table]).predict_draws, table),
             table,
             by,
             table[weight].to_numpy(dtype=float) if weight else None,
             table[columns].to_numpy(dtype=float) if columns else None,
-            level,
             counts=counts_of(table, self.roles),
             outcomes=outcomes,
         )
-        return withhold(rates, min_group_size)
 
     def effects(
         self,
@@ -168,6 +180,7 @@ class Analysis:
         features: str | Sequence[str] | Mapping[str, Any] | None = None,
         *,
         level: float = 0.9,
+        min_group_size: int = 1,
     ) -> pd.DataFrame:
         """Compare predictions when a feature is changed for everybody; with what the groups tell of it.
 
@@ -181,6 +194,8 @@ class Analysis:
             "educ": "primary"}``; see :func:`disaggregate.analysis.effects.avg_comparisons`.
         level : float, default=0.9
             Probability of the credible intervals.
+        min_group_size : int, default=1
+            Levels that fewer people have, and what would give them away, have no effect, and a ``note`` says so.
 
         Returns
         -------
@@ -204,6 +219,7 @@ class Analysis:
             weights=table[weight].to_numpy(dtype=float) if weight else None,
             counts=counts_of(table, self.roles),
             level=level,
+            min_group_size=min_group_size,
         )
 
     def between_groups(self, people: Any) -> pd.DataFrame:

@@ -8,6 +8,7 @@ An effect is what the *model* predicts to change, which is no proof that the fea
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -28,10 +29,12 @@ from disaggregate.tables.people import (
     levels_of,
     numbers,
     read_variables,
+    read_weights,
     require_columns,
     with_level,
     with_numbers,
 )
+from disaggregate.tables.suppression import NOTE, SUPPRESSED, effective_members, hidden
 
 __all__ = ["avg_comparisons", "avg_slopes", "permutation_importance", "predictions"]
 
@@ -41,6 +44,7 @@ FloatArray = NDArray[np.float64]
 _DATE_STEPS = {"year": 365.25, "month": 365.25 / 12.0, "day": 1.0}
 # The dates of a column must span this many steps for the step to be the usual one.
 _STEPS_SPANNED = 2.0
+INTERVALS = ("estimate", "std_error", "conf_low", "conf_high")
 
 
 def avg_slopes(
@@ -103,6 +107,7 @@ def avg_comparisons(
     weights: ArrayLike | None = None,
     counts: ArrayLike | None = None,
     level: float = 0.9,
+    min_group_size: int = 1,
 ) -> pd.DataFrame:
     """Average differences in probability when everybody's feature is changed.
 
@@ -127,6 +132,9 @@ def avg_comparisons(
         How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
     level : float, default=0.9
         Probability of the credible intervals.
+    min_group_size : int, default=1
+        Levels that fewer people have, and what would give them away, are compared with none, and steps of numbers
+        that fewer people have are not told; a column ``note`` says so.
 
     Returns
     -------
@@ -137,16 +145,67 @@ def avg_comparisons(
     how = read_variables(people, variables)
     n_each = read_counts(counts, len(people))
     weight = weights_of_rows(weights, n_each)
+    silence = _Silence(read_weights(weights, len(people)), n_each, min_group_size)
     if variables is None:
         how = {name: None for name in how if column(people, name).notna().any()}
     as_it_is = cache(lambda: average_draws(predict, people, weight))
-    found: list[tuple[str, str, FloatArray]] = []
+    found: list[tuple[str, str, FloatArray | None]] = []
     for name, option in how.items():
         if _has_levels(people, name, option):
-            found += _compare_levels(predict, people, name, option, weight)
+            found += _compare_levels(predict, people, name, option, weight, silence)
         else:
-            found.append(_compare_step(predict, people, name, option, weight, n_each, as_it_is))
-    return _table(found, level)
+            found.append(_compare_step(predict, people, name, option, weight, n_each, as_it_is, silence))
+    return _suppressed(found, level, min_group_size)
+
+
+@dataclass(frozen=True)
+class _Silence:
+    """Whom effects must keep silent about.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n_rows,)
+        Survey weight of each person of a row.
+    counts : ndarray of shape (n_rows,)
+        People per row.
+    min_group_size : int
+        Fewest people that an effect may speak of.
+    """
+
+    weight: FloatArray
+    counts: Counts
+    min_group_size: int
+
+    def about_levels(self, values: pd.Series, levels: list) -> list[bool]:
+        """Tell which levels too few people have, or would give such a level away; with the missing as a level."""
+        codes = pd.Index(levels, dtype=object).get_indexer(values.astype(object))  # -1 for the missing
+        sizes = effective_members(self.weight, self.counts, codes + 1, len(levels) + 1)
+        is_there = np.bincount(codes + 1, minlength=len(levels) + 1) > 0
+        hide = np.zeros(len(sizes), dtype=bool)
+        hide[is_there] = hidden(sizes[is_there], self.min_group_size)
+        return hide[1:].tolist()
+
+    def about_those_with(self, known: NDArray[np.bool_]) -> bool:
+        """Tell whether too few people have a value."""
+        size = effective_members(self.weight * known, self.counts, np.zeros(len(known), dtype=np.intp), 1)
+        return bool(size[0] < self.min_group_size) and self.min_group_size > 1
+
+
+def _suppressed(
+    found: list[tuple[str, str, FloatArray | None]], level: float, min_group_size: int
+) -> pd.DataFrame:
+    """Tabulate contrasts, without numbers where there are no draws."""
+    told = [(term, contrast, draws) for term, contrast, draws in found if draws is not None]
+    if min_group_size == 1 or len(told) == len(found):
+        table = _table(told, level)
+        return table if min_group_size == 1 else table.assign(**{NOTE: ""})
+    whole = pd.DataFrame([(term, contrast) for term, contrast, _ in found], columns=["term", "contrast"])
+    why = f"{SUPPRESSED}: fewer than {min_group_size} people, or what would give them away"
+    whole[list(INTERVALS)] = np.nan
+    is_told = np.array([draws is not None for _, _, draws in found])
+    if told:
+        whole.loc[is_told, list(INTERVALS)] = _table(told, level)[list(INTERVALS)].to_numpy()
+    return whole.assign(**{NOTE: np.where(is_told, "", why)})
 
 
 def _table(found: list[tuple[str, str, FloatArray]], level: float) -> pd.DataFrame:
@@ -166,11 +225,14 @@ def _compare_step(
     weight: FloatArray,
     counts: Counts,
     as_it_is: Callable[[], FloatArray],
-) -> tuple[str, str, FloatArray]:
+    silence: _Silence,
+) -> tuple[str, str, FloatArray | None]:
     values = numbers(people, name)
     known = _of_known(weight, values, name)
     choose = _date_step if is_date(column(people, name)) else _step
     size, label = choose(values, name, step, counts)
+    if silence.about_those_with(~np.isnan(values)):
+        return name, label, None
     raised = average_draws(predict, with_numbers(people, name, values + size), known)
     before = average_draws(predict, people, known) if np.isnan(values).any() else as_it_is()
     return name, label, raised - before
@@ -207,7 +269,8 @@ def _usual_unit(days: FloatArray) -> str:
 
 
 def _is_number(step: Any) -> bool:
-    return isinstance(step, (int, float, np.number)) and not isinstance(step, bool) and step != 0
+    is_number = isinstance(step, (int, float, np.number)) and not isinstance(step, bool)
+    return is_number and bool(np.isfinite(step)) and step != 0
 
 
 def _has_levels(people: Any, name: str, option: Any) -> bool:
@@ -218,21 +281,27 @@ def _has_levels(people: Any, name: str, option: Any) -> bool:
 
 
 def _compare_levels(
-    predict: Predict, people: Any, name: str, reference: Any, weight: FloatArray
-) -> list[tuple[str, str, FloatArray]]:
+    predict: Predict, people: Any, name: str, reference: Any, weight: FloatArray, silence: _Silence
+) -> list[tuple[str, str, FloatArray | None]]:
     levels = levels_of(column(people, name))
     if not levels:
         raise ValueError(f"column {name!r} holds no values, so there is nothing to compare; leave it out.")
     named = {text_of(level): level for level in levels}
-    chosen = levels[0] if reference is None else named.get(text_of(reference))
+    silent = silence.about_levels(column(people, name), levels)
+    told = [level for level, is_silent in zip(levels, silent, strict=True) if not is_silent]
+    chosen = next(iter([*told, *levels])) if reference is None else named.get(text_of(reference))
     if chosen is None:
         raise ValueError(f"the reference of {name!r} must be one of its levels {levels}, got {reference!r}.")
-    base = average_draws(predict, with_level(people, name, chosen), weight)
+
+    @cache
+    def rate(level: Any) -> FloatArray:
+        return average_draws(predict, with_level(people, name, level), weight)
+
     return [
         (
             name,
             f"{text_of(other)} - {text_of(chosen)}",
-            average_draws(predict, with_level(people, name, other), weight) - base,
+            rate(other) - rate(chosen) if other in told and chosen in told else None,
         )
         for other in levels
         if other != chosen

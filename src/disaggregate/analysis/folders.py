@@ -176,22 +176,22 @@ def predict_folder(
     if target == source or source in target.parents:
         raise TableError(f"{target} lies in the folder of the people; write to another one.")
     files = PeopleFolder.open(source).files
-    analysis = analysis.knowing(known for file in files for _, known in _people_of(file, analysis.schema))
-    tasks = [(analysis, file, target / file.relative_to(source), level) for file in files]
-    for _, _, written, _ in tasks:
+    analysis = analysis.knowing(known for file in files for _, known in _people_of(source, file, analysis.schema))
+    tasks = [(analysis, source, file, target / file.relative_to(source), level) for file in files]
+    for _, _, _, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
     where = Threads(n_jobs) if executor is None else executor_of(executor)
     return sum(where.map(_predict_file, tasks))
 
 
-def _predict_file(task: tuple[Analysis, Path, Path, float]) -> int:
-    analysis, file, target, level = task
-    people = _people_of(file, analysis.schema)
+def _predict_file(task: tuple[Analysis, Path, Path, Path, float]) -> int:
+    analysis, root, file, target, level = task
+    people = _people_of(root, file, analysis.schema)
     return write_rows(target, (stored.join(analysis.predict(known, level)) for stored, known in people))
 
 
-def _people_of(file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
-    told = told_by_path(file)
+    told = told_by_path(root, file)
     for piece in iter_table(file, _ROWS_AT_ONCE, schema):
         yield piece, apply_schema(piece.assign(**told), schema) if told else piece

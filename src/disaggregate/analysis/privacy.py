@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.tables.frames import as_table
-from disaggregate.tables.suppression import hidden
+from disaggregate.tables.suppression import hidden, members_of_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -60,8 +60,8 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
 def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     """Return ``label_proba_`` without what it must not tell: NaN for members of groups that are too small.
 
-    Members of a group whose report settles everybody's label, such as a share of 0 or 1, are withheld too,
-    however large it is.
+    Members of a group whose report settles everybody's label, such as a share of 0 or 1, or a count of all with
+    hardly any noise, are withheld too, however large it is.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     """
     classifier = getattr(model, "classifier", model)
     data = classifier._data
-    withheld = hidden(data.people, min_group_size) | _is_settled(data)
+    withheld = hidden(members_of_groups(data), min_group_size) | _is_settled(data)
     by_row = data.in_caller_order(np.repeat(withheld, data.sizes))
     return np.where(by_row, np.nan, _of_members(classifier))
 
@@ -81,7 +81,9 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
     """Find centres for kernels that are nobody: averages of ``min_group_size`` or more similar individuals.
 
     Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
-    landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves.
+    landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves. The largest and smallest
+    values of each feature are taken back to the next that ``min_group_size`` individuals reach, as an average of
+    five with one high income tells that income nearly; levels that fewer individuals have are in no average.
 
     Parameters
     ----------
@@ -101,9 +103,17 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
     if len(rows) < min_group_size:
         raise ValueError(f"{len(rows)} individuals are too few for averages of {min_group_size}; give more.")
     size = max(int(min_group_size), -(-len(rows) // int(n_centers)))
+    rows = _without_extremes(rows, int(min_group_size))
     spread = rows.std(axis=0)
     scaled = (rows - rows.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     return np.array([rows[members].mean(axis=0) for members in _clusters(scaled, size)])
+
+
+def _without_extremes(rows: np.ndarray, size: int) -> np.ndarray:
+    """Take the largest and smallest values back to the next that as many people reach: an average tells no top."""
+    middle = np.median(rows, axis=0)
+    ordered = np.sort(rows, axis=0)
+    return np.clip(rows, np.minimum(ordered[size - 1], middle), np.maximum(ordered[-size], middle))
 
 
 def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
@@ -127,11 +137,12 @@ def _of_members(classifier: Any) -> NDArray[np.float64]:
 
 
 def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
-    """Tell which reports leave one count only, none or all."""
+    """Tell which reports leave one count only, none or all, or make every other as good as impossible."""
     settled = []
     for start, stop in pairwise(data.starts):
-        possible = np.flatnonzero(np.isfinite(data.log_likelihood[start:stop]))
-        settled.append(len(possible) == 1 and possible[0] in (0, stop - start - 1))
+        log_likelihood = data.log_likelihood[start:stop]
+        likelihood = np.exp(log_likelihood - log_likelihood.max())
+        settled.append(max(likelihood[0], likelihood[-1]) >= _SURE * likelihood.sum())
     return np.array(settled, dtype=bool)
 
 

@@ -20,6 +20,7 @@ from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.sample_weights import weights_in_shares
+from disaggregate.tables.suppression import NOTE, withhold
 
 AS_IT_IS = "as it is"
 # Each change by its short name, and what a reader is told of it.
@@ -35,6 +36,7 @@ CHANGES = {
 COLUMNS = ("by", "subgroup", "n", "change", "estimate", "std_error", "conf_low", "conf_high")
 SHIFTS = ("shift", "shift_in_std_errors")
 LARGEST = "largest shift"
+EFFECTIVE = "effective"
 
 # A share trusted like this may be off by 0.1, one standard deviation at a share of a half.
 _LITTLE_TRUST = 25.0
@@ -85,7 +87,7 @@ def subgroup_sensitivity(
     DataFrame
         Columns ``by, subgroup, n, change, estimate, std_error, conf_low, conf_high, shift, shift_in_std_errors``,
         first the fit "as it is". Shifts are from that fit, and in its standard errors: beyond 1 the choice matters
-        more than the noise.
+        more than the noise. ``effective`` is the number of people that a rate speaks of, by their weights.
     """
     table = analysis.read(people)
     groupings = [[], *(as_names(entry) for entry in by)]
@@ -114,12 +116,13 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         A row a subgroup: ``subgroup``, the estimate under each change by its name, and ``largest shift``, in
-        standard errors of the fit as it is.
+        standard errors of the fit as it is; and ``note``, where numbers were suppressed.
     """
     changes = list(dict.fromkeys(rows["change"]))
     estimates = rows.set_index(["subgroup", "change"])["estimate"].unstack(sort=False)
     largest = rows["shift_in_std_errors"].abs().groupby(rows["subgroup"]).max()
-    return estimates[changes].assign(**{LARGEST: largest}).rename_axis(columns=None).reset_index()
+    why = {NOTE: rows.groupby("subgroup")[NOTE].first()} if NOTE in rows else {}
+    return estimates[changes].assign(**{LARGEST: largest}, **why).rename_axis(columns=None).reset_index()
 
 
 def changes_of(analysis: Analysis) -> list[str]:
@@ -214,11 +217,14 @@ def _rates(
 ) -> pd.DataFrame:
     parts = []
     for names in groupings:
-        rates = analysis.subgroups(people, names, level=level, min_group_size=min_group_size)
+        drawn = analysis.subgroup_draws(people, names)
+        rates = withhold(drawn.table(level), min_group_size, members=drawn.effective)
         keys = rates[names].astype(object).where(rates[names].notna(), "missing")
         told = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
-        parts.append(rates.assign(by=", ".join(names) or "everybody", subgroup=told, change=change))
-    return pd.concat(parts, ignore_index=True)[list(COLUMNS)]
+        new = {"by": ", ".join(names) or "everybody", "subgroup": told, "change": change}
+        parts.append(rates.assign(**new, **{EFFECTIVE: drawn.effective}))
+    whole = pd.concat(parts, ignore_index=True)
+    return whole[[name for name in (*COLUMNS, EFFECTIVE, NOTE) if name in whole]]
 
 
 def _with_shifts(rates: pd.DataFrame, first: pd.DataFrame) -> pd.DataFrame:

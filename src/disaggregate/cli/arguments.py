@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
+
+from disaggregate.complete_file import require_writable
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
 # The largest seed that numpy's legacy generators, and with them scikit-learn, take.
@@ -30,13 +31,15 @@ def whole_number(at_least: int, at_most: int = LARGEST) -> Callable[[str], int]:
 
 def output_path(text: str) -> Path:
     """Read where to write, and refuse early what could not be written after long work."""
-    path = Path(text)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"expected a file, got the folder {text!r}")
-    if not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"folder {str(path.parent)!r} does not exist; create it first")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"no permission to write {text!r}; choose another place")
+    try:
+        path = Path(text).expanduser()
+        if path.is_dir():
+            raise argparse.ArgumentTypeError(f"expected a file, got the folder {text!r}")
+        if not path.parent.is_dir():
+            raise argparse.ArgumentTypeError(f"folder {str(path.parent)!r} does not exist; create it first")
+        require_writable(path)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"cannot write {text!r} ({error}); choose another place") from error
     return path
 
 

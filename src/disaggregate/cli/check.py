@@ -10,6 +10,7 @@ from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, role_arguments
+from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
 Look at a table of people and a table of group results, and list everything that would stop a fit, is probably a
@@ -53,16 +54,16 @@ def run(arguments: argparse.Namespace) -> None:
         print_json([asdict(problem) for problem in problems])
     else:
         whom = _whom(sound_counts(people, roles), len(people))
-        print(f"{whom}, {len(results):,} results, features: {', '.join(roles.features) or 'none'}")
+        say(f"{whom}, {len(results):,} results, features: {', '.join(roles.features) or 'none'}")
         for problem in problems:
-            print(f"{MARKS[problem.level]} {problem}")
+            say(f"{MARKS[problem.level]} {problem}")
     n_errors = sum(problem.level == "error" for problem in problems)
     if n_errors:
         raise CommandError(
             f"{n_errors} of these would stop a fit" if n_errors > 1 else "one of these would stop a fit"
         )
     if not problems and not arguments.json:
-        print("No problems found.")
+        say("No problems found.")
 
 
 def _whom(counts: Any, n_rows: int) -> str:

@@ -110,6 +110,7 @@ def _unfitted_model(arguments: argparse.Namespace) -> Any:
 
 
 def _group_table(model: Any) -> Table:
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title="Share of positives by group")
@@ -118,7 +119,7 @@ def _group_table(model: Any) -> Table:
     for row in model.group_table().to_dict("records"):
         interval = f"{row['conf_low']:.2f} to {row['conf_high']:.2f}"
         table.add_row(
-            str(row["group"]), str(row["n"]), f"{row['reported']:.2f}", f"{row['implied']:.2f}", interval
+            escape(str(row["group"])), str(row["n"]), f"{row['reported']:.2f}", f"{row['implied']:.2f}", interval
         )
     return table
 

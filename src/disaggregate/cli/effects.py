@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from disaggregate.cli.arguments import output_path
-from disaggregate.cli.command import add_model_and_people, new_command
+from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
-from disaggregate.cli.output import add_json_argument, load_analysis, print_table
+from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
 
 if TYPE_CHECKING:
@@ -44,7 +44,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="how far to raise a number (1000, sd) or date (year, month, day, sd), or the level to compare a "
         "category with; may be given several times",
     )
+    add_min_group_size(parser)
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
+    add_raw_argument(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -78,10 +80,15 @@ def run(arguments: argparse.Namespace) -> None:
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
         people = read_table(arguments.people, analysis.schema)
-        table = analysis.effects(people, _chosen(arguments, analysis.encoder), level=arguments.level)
+        table = analysis.effects(
+            people,
+            _chosen(arguments, analysis.encoder),
+            level=arguments.level,
+            min_group_size=arguments.min_group_size,
+        )
         between = analysis.between_groups(people) if analysis.roles.group in people else None
         if arguments.output:
-            write_rows(arguments.output, [table])
+            write_rows(arguments.output, [table], raw=arguments.raw)
     print_table(table, "Average effect on the probability", arguments.json)
     if between is not None and not arguments.json:
         print_table(between, "What the groups can tell of each feature", False)

@@ -11,6 +11,7 @@ from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, role_arguments
+from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
 Learn from a table of people and a table of group results who is positive, and write the model to a file.
@@ -100,10 +101,20 @@ def run(arguments: argparse.Namespace) -> None:
             landmarks=arguments.landmarks,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
-        analysis.save(arguments.output, anonymise=arguments.landmarks is not None)
+        _save(analysis, arguments)
     _tell(analysis, arguments)
     if analysis.classifier.stopped_early_:
         raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that it is not all
+
+
+def _save(analysis: Any, arguments: argparse.Namespace) -> None:
+    """Write the model; an interrupt does not cost it, unless a second one follows."""
+    anonymise = arguments.landmarks is not None
+    try:
+        analysis.save(arguments.output, anonymise=anonymise)
+    except KeyboardInterrupt:
+        analysis.save(arguments.output, anonymise=anonymise)
+        raise
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -143,7 +154,7 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
         )
         return
     for line in (*told, *analysis.encoder.notes, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
-        print(line)
+        say(line)
 
 
 def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:

@@ -8,10 +8,13 @@ from importlib.metadata import version
 
 from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, subgroups
 from disaggregate.cli.errors import CommandError
+from disaggregate.cli.paths import require_separate_paths
+from disaggregate.cli.terminal import Parser, close_quietly, say, write_what_is_possible
 
 COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, demo, reproduce)
 USER_MISTAKE = 2
 INTERRUPTED = 130
+READER_GONE = 141
 
 EXAMPLES = """\
 examples:
@@ -36,24 +39,41 @@ def main(argv: list[str] | None = None) -> int:
     int
         Exit code: 0 when all went well, 2 for a mistake that the user can put right.
     """
+    write_what_is_possible()
     try:
         arguments = build_parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed its help or its complaint already
         return int(stop.code or 0)
     try:
+        code = _ended(arguments)
+        sys.stdout.flush()  # a full disk is told of here, and not by the end of the process
+    except BrokenPipeError:  # whoever read the output has seen enough, as `head` does
+        close_quietly()
+        return READER_GONE
+    except OSError as error:
+        say(f"disaggregate {arguments.command}: error: the output cannot be written: {error}", error=True)
+        close_quietly()
+        return USER_MISTAKE
+    return code
+
+
+def _ended(arguments: argparse.Namespace) -> int:
+    """Run a command, and return its exit code."""
+    try:
+        require_separate_paths(arguments)
         arguments.run(arguments)
     except CommandError as error:
-        print(f"disaggregate {arguments.command}: error: {error}", file=sys.stderr)
+        say(f"disaggregate {arguments.command}: error: {error}", error=True)
         return USER_MISTAKE
     except KeyboardInterrupt:
-        print(f"disaggregate {arguments.command}: stopped before it was done", file=sys.stderr)
+        say(f"disaggregate {arguments.command}: stopped before it was done", error=True)
         return INTERRUPTED
     return 0
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all sub-commands."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="disaggregate",
         description="Learn about individuals from group statistics.",
         epilog=EXAMPLES,

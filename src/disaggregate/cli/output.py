@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from disaggregate.cli.errors import CommandError
+from disaggregate.cli.terminal import takes_all_characters, visible, visible_json
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -22,9 +23,21 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
+def add_raw_argument(parser: argparse.ArgumentParser) -> None:
+    """Let the command write texts as they are."""
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="write texts as they are; else those that begin with = + - @ get an apostrophe in a CSV, as "
+        "spreadsheets would run them as formulas",
+    )
+
+
 def print_json(value: Any) -> None:
     """Print plain data; numbers that JSON lacks become null."""
-    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False, default=str))
+    ascii_only = not takes_all_characters()
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=ascii_only, allow_nan=False, default=str)
+    print(visible_json(text))
 
 
 def _plain(value: Any) -> Any:
@@ -42,13 +55,14 @@ def print_table(table: DataFrame, title: str, as_json: bool) -> None:
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    shown = Table(title=title)
+    shown = Table(title=Text(visible(title)))  # texts, as in a plain string [low] would be markup
     for name in table:
         is_number = table[name].dtype.kind in "iuf"
-        shown.add_column(str(name), justify="right" if is_number else "left")
-    for row, digits in zip(table.itertuples(index=False), _digits(table), strict=True):
-        shown.add_row(*[_text(value, digits) for value in row])
+        shown.add_column(Text(visible(str(name))), justify="right" if is_number else "left")
+    for row, digits, nothing in zip(table.itertuples(index=False), _digits(table), _nothing(table), strict=True):
+        shown.add_row(*[Text(visible(_text(value, digits, nothing))) for value in row])
     Console().print(shown)
 
 
@@ -61,10 +75,19 @@ def _digits(table: DataFrame) -> Iterable[int | None]:
     return worthwhile_digits(table, FEWEST_DIGITS)
 
 
-def _text(value: Any, digits: int | None) -> str:
+def _nothing(table: DataFrame) -> list[str]:
+    """Return what stands for a missing number in each row: that it was suppressed, where a note says so."""
+    from disaggregate.tables.suppression import NOTE, SUPPRESSED, is_suppressed
+
+    return [SUPPRESSED if is_suppressed(note) else "nan" for note in table.get(NOTE, [""] * len(table))]
+
+
+def _text(value: Any, digits: int | None, nothing: str) -> str:
     """Write a number with the digits that it is worth, else with three that mean something."""
     if not isinstance(value, float):
         return str(value)
+    if math.isnan(value):
+        return nothing
     if digits is not None:
         from disaggregate.tables.digits import in_digits
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
-from disaggregate.cli.output import add_json_argument, load_analysis, print_json
+from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_json
+from disaggregate.cli.terminal import say
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,6 +35,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = new_command(subparsers, "predict", "add each person's probability to a table", DESCRIPTION, EXAMPLES)
     add_model_and_people(parser)
     parser.add_argument("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write")
+    add_raw_argument(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -42,8 +44,6 @@ def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece."""
     from disaggregate.tables.files import iter_table, write_rows
 
-    if arguments.output.resolve() == arguments.people.resolve():
-        raise CommandError("the output must be another file than the table of people")
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
         if arguments.people.is_dir():
@@ -52,11 +52,11 @@ def run(arguments: argparse.Namespace) -> None:
             n_rows = predict_folder(analysis, arguments.people, arguments.output, level=arguments.level)
         else:
             analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema))
-            n_rows = write_rows(arguments.output, _predicted(analysis, arguments))
+            n_rows = write_rows(arguments.output, _predicted(analysis, arguments), raw=arguments.raw)
     if arguments.json:
         print_json({"output": str(arguments.output), "rows": n_rows})
     else:
-        print(f"{n_rows:,} rows: {arguments.output}")
+        say(f"{n_rows:,} rows: {arguments.output}")
 
 
 def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFrame]:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.table_arguments import names
+from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
 Write one HTML page about a model: the data, the verdict, groups, subgroups, effects, method and settings. It needs
@@ -55,9 +56,6 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
-    given = [path for path in (arguments.people, arguments.model, arguments.sensitivity) if path is not None]
-    if arguments.output.resolve() in [path.resolve() for path in given]:
-        raise CommandError("the page must be another file than the model and the tables")
     from rich.console import Console
 
     waiting = Console(stderr=True, quiet=arguments.json).status("writing the report")
@@ -79,4 +77,4 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json({"output": str(arguments.output)})
     else:
-        print(f"Report: {arguments.output}")
+        say(f"Report: {arguments.output}")

@@ -6,9 +6,10 @@ import argparse
 
 from disaggregate.cli.arguments import output_path, whole_number
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import CommandError, told_to_the_user
-from disaggregate.cli.output import add_json_argument, load_analysis, print_table
+from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
+from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
 Fit again to the same people and results, with one choice changed at a time, and tell how far the estimates of
@@ -48,14 +49,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--draws", type=whole_number(1), metavar="N", help="draws to keep a chain (default: as in the model)")
     add_min_group_size(parser)
     add("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write (.csv or .parquet)")
+    add_raw_argument(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit again, print and write."""
-    if arguments.output.resolve() in (arguments.people.resolve(), arguments.model.resolve()):
-        raise CommandError("the output must be another file than the model and the table of people")
     with told_to_the_user():
         from disaggregate.analysis.sensitivity import side_by_side, subgroup_sensitivity
         from disaggregate.tables.files import write_rows
@@ -72,10 +72,10 @@ def run(arguments: argparse.Namespace) -> None:
             progress=not arguments.json,
             min_group_size=arguments.min_group_size,
         )
-        write_rows(arguments.output, [table])
+        write_rows(arguments.output, [table], raw=arguments.raw)
     if arguments.json:
         print_table(table, "", as_json=True)
         return
     for by, rows in table.groupby("by", sort=False):
         print_table(side_by_side(rows).rename(columns={"subgroup": by}), "Under other choices", as_json=False)
-    print("Shifts are in standard errors of the fit as it is; beyond 1 the choice matters more than the noise.")
+    say("Shifts are in standard errors of the fit as it is; beyond 1 the choice matters more than the noise.")

@@ -7,7 +7,7 @@ import argparse
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
-from disaggregate.cli.output import add_json_argument, load_analysis, print_table
+from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.table_arguments import names
 
 DESCRIPTION = """\
@@ -38,6 +38,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
     add_min_group_size(parser)
+    add_raw_argument(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -58,5 +59,5 @@ def run(arguments: argparse.Namespace) -> None:
             outcomes=arguments.outcomes,
         )
         if arguments.output:
-            write_rows(arguments.output, [table])
+            write_rows(arguments.output, [table], raw=arguments.raw)
     print_table(table, f"Share of positives by {', '.join(arguments.by)}", arguments.json)

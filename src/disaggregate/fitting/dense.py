@@ -13,6 +13,13 @@ from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.kernels import TunedKernel, held_rows, kernel_model, kernels_of_mixture, tuned
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
+from disaggregate.fitting.resumable import (
+    DenseShape,
+    require_as_many,
+    require_dense_chain,
+    require_tuned_kernels,
+    require_tuning,
+)
 from disaggregate.fitting.run import Chain
 from disaggregate.posterior.draws import gather_dense_draws
 from disaggregate.posterior.kernel_score import KernelScore
@@ -23,6 +30,7 @@ from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.mode import Mode
+from disaggregate.sampler.dense.state import new_record, new_state
 from disaggregate.sampler.dense.tuning import Tuning
 
 # A kernel with a small share of the draws burns in for this share of the usual sweeps at least.
@@ -60,6 +68,7 @@ class DenseSampling:
     @classmethod
     def resume(cls, plan: FitPlan, found: dict[str, Any]) -> DenseSampling:
         """Set up as before, without the pilot runs."""
+        require_tuned_kernels(found, len(plan.bases), plan.n_replicas)
         rows = held_rows(plan)
         kernels = [_kernel_again(plan, one, rows) for one in found["kernels"]]
         sampling = cls(plan, kernels, found["scores"])
@@ -101,6 +110,16 @@ class DenseSampling:
                 for kernel, n_draws in zip(self._kernels, self._planned(), strict=True)
             ],
         }
+
+    def restore(self, snapshots: list[Any]) -> None:
+        """Resume all chains from their snapshots, once these are found sound."""
+        shapes = [_shapes(kernel, chains) for kernel, chains in zip(self._kernels, self._chains, strict=True)]
+        expected = [shape for turn in zip(*shapes, strict=True) for shape in turn]
+        require_as_many(snapshots, self.chains)
+        for snapshot, shape in zip(snapshots, expected, strict=True):
+            require_dense_chain(snapshot, shape)
+        for chain, snapshot in zip(self.chains, snapshots, strict=True):
+            chain.restore(snapshot)
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
@@ -149,9 +168,23 @@ def _chains(
     ]
 
 
+def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[DenseShape]:
+    """Say what snapshots of the chains of a kernel look like; those of fresh chains tell most of it."""
+    backend, n_rungs = kernel.model.backend, len(kernel.tuning.powers)
+    shapes = []
+    for chain in chains:
+        fresh = chain.snapshot()
+        n_chains = len(fresh["generators"])
+        position = np.zeros((n_chains, n_rungs, backend.target.components.n_coordinates))
+        nothing = new_record(backend, n_chains, n_rungs, 0, labels=False)[:3]
+        shapes.append(DenseShape(fresh, new_state(position), nothing, chain.n_sweeps))
+    return shapes
+
+
 def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKernel:
     model = kernel_model(plan, plan.bases[found["index"]], found["powers"], rows)
     require_same_digits(model.to_kernels, found["columns"])
+    require_tuning(found, model.backend.target.components.n_coordinates)
     position, metric = found["mode"]
     mode = Mode(position, Metric(*metric), found["log_evidence"])
     tuning = Tuning(found["powers"], Metric(*found["metric"]), mode, found["log_ratios"])

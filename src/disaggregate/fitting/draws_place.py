@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from disaggregate.complete_file import complete_or_absent
+from disaggregate.posterior.mapped import map_draws
 from disaggregate.sampler.kept import Kept, KeptInMemory, KeptOnDisk
 
 _CLAIM = "README.txt"
@@ -101,8 +103,11 @@ class DrawsInFolder:
             return np.empty(shape, dtype)
         path = self.folder / f"kernel{kernel}_{name}.npy"
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-        with complete_or_absent(path) as partial, partial.open("xb") as stream:
+        with complete_or_absent(path) as partial, partial.open("wb") as stream:
             np.lib.format.write_array_header_2_0(stream, header)
+            checksum = 0
             for piece in pieces:
-                stream.write(np.ascontiguousarray(piece, dtype).data)
-        return np.asarray(np.load(path, mmap_mode="r"))
+                content = np.ascontiguousarray(piece, dtype).data
+                checksum = zlib.crc32(content, checksum)
+                stream.write(content)
+        return map_draws(path, checksum)

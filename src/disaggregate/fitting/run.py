@@ -34,6 +34,9 @@ class Sampling(Protocol):
     def resume_state(self) -> dict[str, Any]:
         """Return what the chains were set up with, as far as it took time to find."""
 
+    def restore(self, snapshots: list[Any]) -> None:
+        """Resume all chains from their snapshots, once these are found sound."""
+
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
 

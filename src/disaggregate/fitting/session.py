@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,11 +93,19 @@ class FitSession:
         return self._plan
 
     def seed_or(self, random_state: Any) -> Any:
-        """Return the seed of the fit that is resumed, or else that of the classifier."""
-        return random_state if self._saved is None else self._saved["seed"]
+        """Return the seed of the fit that is resumed, or else that of the classifier; they must not differ."""
+        if self._saved is None:
+            return random_state
+        if isinstance(random_state, Integral) and int(random_state) != self._saved["seed"]:
+            raise ValueError(
+                f"{self._path} belongs to a fit with random_state={self._saved['seed']}, not {random_state}. Give "
+                "the same seed to resume it, or another checkpoint to start anew."
+            )
+        return self._saved["seed"]
 
     def start_or_resume(self, plan: FitPlan) -> None:
         """Set the chains up, anew or as they are on file."""
+        self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
             self._folder.claim(again=self._resume)
@@ -106,8 +115,7 @@ class FitSession:
             self._sampling = self._with_store(kind.start(plan))
             return
         self._sampling = self._with_store(kind.resume(plan, self._saved["resume_state"]))
-        for chain, snapshot in zip(self._sampling.chains, self._saved["chains"], strict=True):
-            chain.restore(snapshot)
+        self._sampling.restore(self._saved["chains"])
 
     def warm_start(self, last: FitSession | None, n_draws: int) -> None:
         """Take the chains of the last fit, if it was about the same, and plan some more draws."""
@@ -139,6 +147,14 @@ class FitSession:
                 writer.write()
         return sampling.fitted(self._store)
 
+    def _require_no_other_checkpoint(self) -> None:
+        """Refuse to start anew over the checkpoint of a fit that may have cost hours."""
+        if self._path is not None and not self._resume and Path(self._path).exists():
+            raise ValueError(
+                f"checkpoint={str(self._path)!r} exists already. Resume it (resume=True, --resume), remove it, or "
+                "give another one."
+            )
+
     @property
     def _ready(self) -> Sampling:
         if self._sampling is None:
@@ -150,7 +166,10 @@ class FitSession:
         return self._folder or DrawsInMemory()
 
     def _has_draws_on_disk(self) -> bool:
-        return self._saved is not None and any(are_on_disk(chain["kept"]) for chain in self._saved["chains"])
+        """Tell whether a checkpoint has its draws in a folder; whether it makes sense is judged later."""
+        chains = [] if self._saved is None else self._saved["chains"]
+        known = [chain for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
+        return any(are_on_disk(chain.get("kept")) for chain in known)
 
     def _with_store(self, sampling: Sampling) -> Sampling:
         for number, chain in enumerate(sampling.chains):

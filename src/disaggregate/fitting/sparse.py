@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,15 +15,23 @@ from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.kernels import most_probable
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
+from disaggregate.fitting.resumable import (
+    SparseShape,
+    require_active_columns,
+    require_as_many,
+    require_sparse_chain,
+    require_sparse_found,
+)
 from disaggregate.fitting.run import Chain
 from disaggregate.model.priors import inverse_gamma
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import ladder_report
 from disaggregate.posterior.mixture import weave
+from disaggregate.sampler.chain import NO_DRAWS, SparseChain
 from disaggregate.sampler.chains import proposals_a_sweep, sparse_chains
-from disaggregate.sampler.ladder import PILOT_SWEEPS, tune_powers
-from disaggregate.sampler.model import Problem, make_problem
+from disaggregate.sampler.ladder import PILOT_SWEEPS, LadderChain, tune_powers
+from disaggregate.sampler.model import Problem, empty_state, make_problem
 
 
 class SparseSampling:
@@ -45,10 +54,12 @@ class SparseSampling:
         self._scores: list[KernelScore] = chosen[1]
         self._basis = plan.bases[self._index]
         psi, self._column_scales = unit_columns(self._basis.columns(plan.X))
-        problem = make_problem(psi, int(self._basis.intercept), plan.data)
-        self._powers = _powers(problem, plan) if found is None else found["powers"]
+        self._problem = make_problem(psi, int(self._basis.intercept), plan.data)
+        self._powers = _powers(self._problem, plan) if found is None else found["powers"]
         generators = plan.streams.for_chains(plan.n_chains)
-        self._chains = sparse_chains(problem, plan.prior, plan.schedule, self._powers, generators)
+        self._chains: Sequence[SparseChain | LadderChain] = sparse_chains(
+            self._problem, plan.prior, plan.schedule, self._powers, generators
+        )
 
     @classmethod
     def start(cls, plan: FitPlan) -> SparseSampling:
@@ -58,6 +69,7 @@ class SparseSampling:
     @classmethod
     def resume(cls, plan: FitPlan, found: dict[str, Any]) -> SparseSampling:
         """Set up as before, without the pilot runs."""
+        require_sparse_found(found, len(plan.bases), plan.n_replicas)
         sampling = cls(plan, found)
         sampling.lengthen(found["n_draws"] - plan.schedule.n_draws)
         return sampling
@@ -80,6 +92,32 @@ class SparseSampling:
             "powers": self._powers,
             "n_draws": self._chains[0].schedule.n_draws,  # more than the settings say after a warm start
         }
+
+    def restore(self, snapshots: list[Any]) -> None:
+        """Resume all chains from their snapshots, once these are found sound."""
+        require_as_many(snapshots, self._chains)
+        for chain, snapshot in zip(self._chains, snapshots, strict=True):
+            require_sparse_chain(snapshot, self._shape(chain))
+        for chain, snapshot in zip(self._chains, snapshots, strict=True):
+            chain.restore(snapshot)
+            require_active_columns(chain.draws(), len(self._problem.gram))  # also those that are in files
+
+    def _shape(self, chain: SparseChain | LadderChain) -> SparseShape:
+        """Say what the snapshot of a chain looks like; that of a fresh one tells most of it."""
+        problem, n_rungs = self._problem, len(self._powers)
+        sums = [np.zeros(n, dtype=np.int64) for n in (problem.psi.shape[1], len(problem.evidence.likelihood))]
+        of_ladder = (np.zeros(n_rungs - 1),) if n_rungs > 1 else ()
+        ratios = (np.empty((0, n_rungs - 1, 2)),) if n_rungs > 1 else ()
+        return SparseShape(
+            fresh=chain.snapshot(),
+            state=empty_state(problem, proposals_a_sweep(problem, chain.schedule)),
+            n_columns=len(problem.gram),
+            n_fixed=problem.n_fixed,
+            n_rungs=n_rungs,
+            sums=[*sums, *of_ladder],
+            nothing=(*NO_DRAWS, *ratios),
+            n_sweeps=chain.n_sweeps,
+        )
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""

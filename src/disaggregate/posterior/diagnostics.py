@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,11 @@ _FEW_SWAPS = 0.1
 
 # Log odds below which nobody should bet on the features: 3 to 1.
 _LITTLE = 1.1
+
+# What the verdict says of the one group that is farthest off; a name may hold anything.
+_OF_ONE_GROUP = re.compile(
+    r"; group .* standard deviations (?:above|below) what its members' features tell", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,19 @@ class Diagnostics:
                 "ess_tail": np.array([np.min(self.ess_tail[name]) for name in names]),
             }
         )
+
+    def naming_only(self, groups: Collection[Hashable]) -> Diagnostics:
+        """Return the same with a verdict that tells nothing of single groups but of these.
+
+        Parameters
+        ----------
+        groups : collection of hashable
+            Names of the groups that are large enough to be spoken of.
+        """
+        known = self.reports
+        if known is not None and len(known.groups) and known.groups[_farthest(known)] in groups:
+            return self
+        return replace(self, verdict=_OF_ONE_GROUP.sub("", self.verdict))
 
     def __str__(self) -> str:
         lines = [self.verdict, self.summary().to_string(index=False, float_format="{:.3f}".format)]
@@ -204,7 +223,7 @@ def _judge_gain(ladder: LadderReport) -> str:
 
 
 def _judge_reports(reports: PredictiveCheck) -> str:
-    worst = int(np.argmax(np.abs(reports.surprise)))
+    worst = _farthest(reports)
     side = "above" if reports.surprise[worst] > 0.0 else "below"
     chance = "p below 0.001" if reports.p_value < 0.001 else f"p = {reports.p_value:.2g}"
     return (
@@ -214,6 +233,10 @@ def _judge_reports(reports: PredictiveCheck) -> str:
         "then too narrow: add features that tell the groups apart, set group_effects=True, or lower the "
         "confidence."
     )
+
+
+def _farthest(reports: PredictiveCheck) -> int:
+    return int(np.argmax(np.abs(reports.surprise)))
 
 
 def _rounded(odds: float) -> str:

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from disaggregate.basis import Basis
 from disaggregate.model.components import Components
 from disaggregate.posterior.individuals import as_individuals
+from disaggregate.posterior.mapped import require_intact
 from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chains import DenseDraws
 
@@ -59,6 +60,13 @@ class KernelDraws:
         """Number of chains and of draws in each."""
         return self.delta2.shape[0], self.delta2.shape[1]
 
+    def require_intact(self) -> None:
+        """Raise ValueError if draws are in files that were cut or changed since."""
+        weights = self.weights
+        parts = (weights,) if isinstance(weights, np.ndarray) else (weights.data, weights.indices)
+        for part in (*parts, *(() if self.places is None else (self.places,))):
+            require_intact(part)
+
     def scores(self, rows: Any) -> np.ndarray:
         """Score of each row in each draw, shape (n_chains * n_draws, n_rows): Phi of it is the probability.
 
@@ -71,6 +79,7 @@ class KernelDraws:
         rows : Individuals or ndarray of shape (n_rows, n_features)
             Individuals.
         """
+        self.require_intact()
         individuals = as_individuals(rows)
         X = individuals.with_context() if self.basis.context else individuals.features
         return self._at_place(self._of_features(X), individuals.place)
@@ -102,6 +111,7 @@ class KernelDraws:
         place : ndarray of int, shape (n_groups,)
             Index of each among the groups of the fit, or -1; those have no intercept.
         """
+        self.require_intact()
         total = np.zeros((self.delta2.size, len(place)))
         if context is not None and self.basis.context and isinstance(self.weights, np.ndarray):
             first = int(self.basis.intercept)
@@ -125,6 +135,7 @@ class KernelDraws:
         """Weight of the intercept in each draw, shape (n_chains, n_draws); None without one."""
         if not self.basis.intercept:
             return None
+        self.require_intact()
         first = self.weights[:, [0]]
         return (first if isinstance(first, np.ndarray) else first.toarray()).reshape(self.shape)
 

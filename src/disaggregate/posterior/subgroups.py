@@ -21,9 +21,11 @@ from disaggregate.tables.people import (
     Rows,
     as_names,
     cells,
+    read_weights,
     require_columns,
     require_free_names,
 )
+from disaggregate.tables.suppression import effective_members
 
 FloatArray = NDArray[np.float64]
 
@@ -51,6 +53,8 @@ class SubgroupDraws:
         Mean rate over the draws under each set of replicate weights.
     design_factor : float
         What the sum of squares of the replicates' deviations is multiplied by.
+    effective : ndarray of int, shape (n_subgroups,), or None
+        People that each rate speaks of: those without weight do not count.
     """
 
     keys: pd.DataFrame
@@ -59,6 +63,7 @@ class SubgroupDraws:
     weight: FloatArray
     replicates: FloatArray | None = None
     design_factor: float = np.nan
+    effective: NDArray[np.int64] | None = None
 
     def only(self, **levels: Any) -> SubgroupDraws:
         """Keep the subgroups with these levels, such as ``only(sex="female")``."""
@@ -75,6 +80,7 @@ class SubgroupDraws:
             n=self.n[kept],
             weight=self.weight[kept],
             replicates=None if self.replicates is None else self.replicates[:, kept],
+            effective=None if self.effective is None else self.effective[kept],
         )
 
     def table(self, level: float = 0.9) -> pd.DataFrame:
@@ -197,6 +203,7 @@ def subgroup_draws(
         if replicate is None
         else _ratio(replicate_sums, _by_cell(found, slice(None), replicate)).T,
         design_factor=_factor(replicate, design_factor),
+        effective=effective_members(read_weights(weights, len(people)), n_each, found.codes, len(found.keys)),
     )
 
 

@@ -87,7 +87,11 @@ def subgroups_section(
 
 
 def effects_section(
-    analysis: Analysis, people: pd.DataFrame, features: Sequence[str] | None, level: float
+    analysis: Analysis,
+    people: pd.DataFrame,
+    features: Sequence[str] | None,
+    level: float,
+    min_group_size: int = 1,
 ) -> Section:
     """Tell what changes with a feature, and how far the groups can tell."""
     names = list(features or default_features(analysis, people))
@@ -100,7 +104,7 @@ def effects_section(
         )
     ]
     if names:
-        blocks += _effects(analysis, people, names, level)
+        blocks += _effects(analysis, people, names, level, min_group_size)
     left_out = [name for name in analysis.encoder.features if name not in names]
     if left_out and not features:
         told = f"{', '.join(left_out[:MOST_LEVELS])}{' and more' if len(left_out) > MOST_LEVELS else ''}"
@@ -160,7 +164,7 @@ def _withheld(min_group_size: int) -> list[Block]:
     return [
         Text(
             f"Nothing is told of groups and subgroups of fewer than {min_group_size} people, nor of others from "
-            "which it could be worked out: their rows are empty."
+            "which it could be worked out: their numbers are suppressed."
         )
     ]
 
@@ -176,19 +180,24 @@ def _agreement(table: pd.DataFrame, level: float, silent: int) -> str:
     )
 
 
-def _effects(analysis: Analysis, people: pd.DataFrame, names: Sequence[str], level: float) -> list[Block]:
-    table = analysis.effects(people, names, level=level)
+def _effects(
+    analysis: Analysis, people: pd.DataFrame, names: Sequence[str], level: float, min_group_size: int
+) -> list[Block]:
+    table = analysis.effects(people, names, level=level, min_group_size=min_group_size)
     is_step = table["contrast"].str.startswith("+") & table["term"].isin(_numbers(analysis))
     raised = list(dict.fromkeys(table["term"][is_step]))
     told = {
-        "numbers": (_spread_effects(analysis, people, raised, level), "raised by one standard deviation (sd)"),
+        "numbers": (
+            _spread_effects(analysis, people, raised, level, min_group_size),
+            "raised by one standard deviation (sd)",
+        ),
         "levels": (table[~is_step], "set to another level"),
     }
     blocks: list[Block] = []
     for name, (rows, change) in told.items():
         caption = f"Average change in probability when a feature is {change}, with {percent(level)} intervals."
         drawn = rows.drop(columns="term").assign(contrast=rows["term"].astype(str) + ": " + rows["contrast"])
-        blocks += _forest(f"effects{name}", caption, drawn, 0.0)
+        blocks += _forest(f"effects{name}", caption, drawn[drawn["estimate"].notna()], 0.0)
     headings = {
         "term": "Feature",
         "contrast": "Change",
@@ -205,13 +214,13 @@ def _numbers(analysis: Analysis) -> set[str]:
 
 
 def _spread_effects(
-    analysis: Analysis, people: pd.DataFrame, numbers: Sequence[str], level: float
+    analysis: Analysis, people: pd.DataFrame, numbers: Sequence[str], level: float, min_group_size: int
 ) -> pd.DataFrame:
     """Effects of steps as long as a feature's own spread: a year and a dollar have no axis in common."""
     varied = [name for name in numbers if people[name].nunique() > 1]
     if not varied:
         return pd.DataFrame(columns=["term", "contrast", "estimate", "std_error", "conf_low", "conf_high"])
-    return analysis.effects(people, dict.fromkeys(varied, "sd"), level=level)
+    return analysis.effects(people, dict.fromkeys(varied, "sd"), level=level, min_group_size=min_group_size)
 
 
 def _between(analysis: Analysis, people: pd.DataFrame) -> list[Block]:

@@ -10,6 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from disaggregate.complete_file import complete_or_absent
 from disaggregate.report.background import method_section, settings_section
 from disaggregate.report.blocks import Section
@@ -17,7 +20,8 @@ from disaggregate.report.data import data_section
 from disaggregate.report.estimates import default_columns, effects_section, groups_section, subgroups_section
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
 from disaggregate.report.verdict import verdict_section
-from disaggregate.tables.counts import n_people
+from disaggregate.tables.counts import n_people, people_per_row
+from disaggregate.tables.suppression import effective_members, hidden
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,7 +71,7 @@ def write_report(
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
     size = n_people(table, analysis.roles)
-    if size < min_group_size:
+    if size < min_group_size or hidden(_effective(analysis, table), min_group_size).any():
         raise ValueError(
             f"the table has {size} people, fewer than min_group_size={min_group_size}: nothing may be told."
         )
@@ -88,6 +92,13 @@ def write_report(
     _write(Path(path).expanduser(), page)
 
 
+def _effective(analysis: Analysis, people: DataFrame) -> NDArray[np.int64]:
+    """Return how many people an average over everybody speaks of, by their weights."""
+    weight, counts = analysis.roles.weight, people_per_row(people, analysis.roles)
+    weights = people[weight].to_numpy(dtype=float) if weight in people else np.ones(len(people))
+    return effective_members(weights, counts, np.zeros(len(people), dtype=np.intp), 1)
+
+
 def _sections(
     analysis: Analysis,
     people: DataFrame,
@@ -100,10 +111,10 @@ def _sections(
     column = next(iter([*by, *default_columns(analysis)]), "COLUMN")
     return [
         data_section(analysis, people, min_group_size),
-        verdict_section(analysis),
+        verdict_section(analysis, min_group_size),
         groups_section(analysis, level, min_group_size),
         subgroups_section(analysis, people, by, level, min_group_size),
-        effects_section(analysis, people, features, level),
+        effects_section(analysis, people, features, level, min_group_size),
         sensitivity_section(moved, column),
         method_section(analysis),
         settings_section(analysis),

@@ -6,12 +6,12 @@ from typing import Any
 
 import pandas as pd
 
-from disaggregate.analysis.sensitivity import AS_IT_IS, COLUMNS, LARGEST, SHIFTS, side_by_side
+from disaggregate.analysis.sensitivity import AS_IT_IS, COLUMNS, EFFECTIVE, LARGEST, SHIFTS, side_by_side
 from disaggregate.report.blocks import Block, Code, Heading, Section, Text
 from disaggregate.report.tables import as_table
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
-from disaggregate.tables.suppression import ESTIMATES, withhold
+from disaggregate.tables.suppression import ESTIMATES, NOTE, withhold
 from disaggregate.tables.words import plural
 
 _HOW_TO = """\
@@ -61,7 +61,7 @@ def read_sensitivity(source: Any, min_group_size: int = 1) -> pd.DataFrame:
 
 
 def _withheld(part: pd.DataFrame, min_group_size: int) -> pd.DataFrame:
-    return withhold(part, min_group_size, (*ESTIMATES, *SHIFTS))
+    return withhold(part, min_group_size, (*ESTIMATES, *SHIFTS), part.get(EFFECTIVE))
 
 
 def sensitivity_section(table: pd.DataFrame | None, column: str) -> Section:
@@ -84,7 +84,7 @@ def sensitivity_section(table: pd.DataFrame | None, column: str) -> Section:
 
 def _moved(by: str, rows: pd.DataFrame) -> Block:
     wide = side_by_side(rows)
-    headings = {name: name[:1].upper() + name[1:] for name in wide if name != "subgroup"}
+    headings = {name: name[:1].upper() + name[1:] for name in wide if name not in ("subgroup", NOTE)}
     whose = "of everybody" if by == "everybody" else f"by {by}"
     return as_table(
         wide,

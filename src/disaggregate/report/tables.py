@@ -11,6 +11,7 @@ from pandas.api import types
 
 from disaggregate.report.blocks import Cell, Column, Table
 from disaggregate.tables.digits import in_digits, worthwhile_digits
+from disaggregate.tables.suppression import NOTE, SUPPRESSED, is_suppressed
 
 NOTHING = "—"
 FEWEST_DIGITS = 3
@@ -24,7 +25,7 @@ def as_table(
     Parameters
     ----------
     frame : DataFrame
-        What to show.
+        What to show. Where a column ``note`` says that numbers were suppressed, so do their cells.
     caption : str
         What it shows, in words.
     headings : mapping of str
@@ -33,8 +34,12 @@ def as_table(
         Digits after the point of numbers that are not whole, for all rows or for each.
     """
     each = np.broadcast_to(digits, len(frame))
+    nothing = [SUPPRESSED if is_suppressed(note) else NOTHING for note in frame.get(NOTE, [""] * len(frame))]
     columns = [Column(heading, _is_number(frame[name])) for name, heading in headings.items()]
-    cells = [[_cell(value, int(d)) for value, d in zip(frame[name], each, strict=True)] for name in headings]
+    cells = [
+        [_cell(value, int(d), empty) for value, d, empty in zip(frame[name], each, nothing, strict=True)]
+        for name in headings
+    ]
     return Table(caption, columns, list(zip(*cells, strict=True)))
 
 
@@ -52,9 +57,9 @@ def _is_number(column: pd.Series) -> bool:
     return types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
 
 
-def _cell(value: Any, digits: int) -> Cell:
+def _cell(value: Any, digits: int, nothing: str) -> Cell:
     if pd.isna(value):
-        return Cell(NOTHING, None)
+        return Cell(nothing, None)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return Cell(str(value), str(value))
     number = float(value)

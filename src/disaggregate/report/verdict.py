@@ -9,6 +9,7 @@ import pandas as pd
 
 from disaggregate.report.blocks import Block, Facts, Section, Table, Text
 from disaggregate.report.tables import as_table
+from disaggregate.tables.suppression import hidden, members_of_groups
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -23,9 +24,12 @@ _QUANTITIES = {
 }
 
 
-def verdict_section(analysis: Analysis) -> Section:
-    """Say whether the chains agree and whether the reports tell anything."""
-    diagnostics = analysis.classifier.diagnostics_
+def verdict_section(analysis: Analysis, min_group_size: int = 1) -> Section:
+    """Say whether the chains agree and whether the reports tell anything; nothing of groups that are too small."""
+    classifier = analysis.classifier
+    told = ~hidden(members_of_groups(classifier._data), min_group_size)
+    names = {name for name, is_told in zip(classifier._data.names, told, strict=True) if is_told}
+    diagnostics = classifier.diagnostics_.naming_only(names)
     head = "Ready to use." if diagnostics.converged else "Not yet reliable."
     blocks: list[Block] = [
         Text(f"{head} {diagnostics.verdict}", tone="good" if diagnostics.converged else "bad"),

@@ -14,7 +14,7 @@ from disaggregate.groups.context import Context
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.individuals import GroupEffects
 from disaggregate.tables.encoded_columns import CategoryColumn
-from disaggregate.tables.suppression import hidden
+from disaggregate.tables.suppression import hidden, members_of_groups
 
 _RARE = ["(rare)"]  # stands for the names of rare levels; an unknown level counts as rare all the same
 
@@ -41,7 +41,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
             "averages of several individuals each (disaggregate fit --landmarks 200), and save again."
         )
     twin = copy.copy(model)
-    kept = ~hidden(model._data.people, min_group_size)
+    kept = ~hidden(members_of_groups(model._data), min_group_size)
     if not kept.any():
         raise ValueError(
             f"this model cannot be anonymised: none of its groups has {min_group_size} members; lower "
@@ -52,7 +52,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
     twin._fitted = _nobodys(model._fitted, tallies, kept)
     twin.posterior_ = twin._fitted.posterior
     twin.group_effects_ = None if model.group_effects_ is None else GroupEffects(twin._data.names)
-    twin.diagnostics_ = _summed_up(model.diagnostics_)
+    twin.diagnostics_ = _summed_up(model.diagnostics_.naming_only(twin._data.names))
     if hasattr(model.confidence, "items"):
         twin.confidence = {name: value for name, value in model.confidence.items() if name in twin._data.names}
     del twin.label_proba_

@@ -64,7 +64,7 @@ def write_archive(
     text = json.dumps({"format": FORMAT, "arrays": described, "document": document}, allow_nan=False)
     members: dict[str, Any] = {_DOCUMENT: text.encode(), _CHECKSUM: _digest(text.encode()).encode()}
     members |= {f"arrays/{name}": _bytes_of(array) for name, array in plain.items()}
-    with complete_or_absent(path) as partial, partial.open("xb") as stream:
+    with complete_or_absent(path) as partial, partial.open("wb") as stream:
         _write_members(stream, members, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED)
         if sum(map(len, members.values())) > _allowed(stream.tell()):
             stream.seek(0)

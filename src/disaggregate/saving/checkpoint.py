@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +22,9 @@ from disaggregate.saving.tree import Reader, Writer
 
 # What snapshots of chains consist of; those of other layouts belong to other versions.
 _LAYOUT = 3
+
+# Digits of a seed at most: those that numpy takes from the operating system have 39.
+_LONGEST_SEED = 1000
 
 # Parameters that change how a fit runs but not what it draws.
 _WHERE_IT_RUNS = ("n_jobs", "progress", "executor", "random_state")
@@ -61,7 +65,8 @@ class Checkpoint(CheckpointWriter):
             All of them.
         """
         self._resume_state, self._chains = resume_state, list(chains)
-        self.write()
+        self._take_down()
+        self._write_snapshots()  # what cannot be written at all is told before the first sweep
 
     def after_turn(self, runner: Runner) -> None:
         """Take a runner down if that is due."""
@@ -79,15 +84,32 @@ class Checkpoint(CheckpointWriter):
         if self._due & running:
             return
         if self._asked:
-            self._write_snapshots()
+            self._write_if_possible()
         else:
             self._due, self._asked = set(running), True
 
     def write(self) -> None:
         """Write where the chains are; nobody must be moving them."""
+        self._take_down()
+        self._write_if_possible()
+
+    def _take_down(self) -> None:
         with self._pace.at_work():
             self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
-        self._write_snapshots()
+
+    def _write_if_possible(self) -> None:
+        """Write, and go on if that fails, as on a full disk: an earlier checkpoint stays, and so do the draws."""
+        try:
+            self._write_snapshots()
+        except OSError as error:
+            warnings.warn(
+                f"the checkpoint {self._path} could not be written ({error}); the fit goes on, and an earlier "
+                "checkpoint is as it was.",
+                UserWarning,
+                stacklevel=2,
+            )
+            self._snapshots, self._asked = {}, False
+            self._pace.written()
 
     def _write_snapshots(self) -> None:
         with self._pace.at_work():
@@ -137,6 +159,8 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
             f"{path} belongs to another fit: its data, settings or version of disaggregate differ. Give the same "
             "ones to resume it, or another checkpoint to start anew."
         )
+    if not (isinstance(saved["seed"], str) and saved["seed"].isdecimal() and len(saved["seed"]) <= _LONGEST_SEED):
+        raise ArchiveError(f"{path} is damaged: its seed is no number.")
     return {**saved, "seed": int(saved["seed"])}
 
 

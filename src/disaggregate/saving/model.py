@@ -103,6 +103,8 @@ def save_analysis(analysis: Any, path: Any, *, anonymise: bool = False, min_grou
 
 
 def _save(path: Any, model: Any, tables: dict[str, Any] | None = None) -> None:
+    for part in model._fitted.posterior.parts:
+        part.require_intact()
     writer = Writer(CLASSES)
     try:
         document = {

@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 from disaggregate.saving.archive import ArchiveError
 
 _DEEPEST = 50
+_MOST_CHARACTERS = 2**20
+_LARGEST_ID = 2**64
 _LONGEST = 200  # of what an error may say of a file that others have written
 
 
@@ -42,10 +44,16 @@ class Writer:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"$float": str(value)}
         if isinstance(value, (list, tuple)):
-            return {"$tuple" if isinstance(value, tuple) else "$list": [self.write(item) for item in value]}
+            items = [self._write_bounded(item) for item in value]
+            return {"$tuple" if isinstance(value, tuple) else "$list": items}
         if isinstance(value, dict):
-            return {"$dict": [[self.write(key), self.write(item)] for key, item in value.items()]}
+            return {"$dict": [[self._write_bounded(key), self.write(item)] for key, item in value.items()]}
         return self._write_object(value)
+
+    def _write_bounded(self, value: Any) -> Any:
+        if isinstance(value, int) and abs(value) >= _LARGEST_ID:
+            raise Unsavable(f"the whole number {str(value)[:30]} is too large for an id. Make such ids texts.")
+        return self.write(value)
 
     def _write_object(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
@@ -67,7 +75,8 @@ class Writer:
 
     def _write_array(self, array: np.ndarray) -> Any:
         if array.dtype.kind in "OUS":
-            return {"$texts": [self.write(item) for item in array.tolist()]}
+            fixed = {"fixed": True} if array.dtype.kind == "U" else {}
+            return {"$texts": [self.write(item) for item in array.tolist()], **fixed}
         name = str(len(self.arrays))
         self.arrays[name] = array
         return {"$array": name}
@@ -108,16 +117,16 @@ class Reader:
         if kind == "$float":
             return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[content]
         if kind in ("$list", "$tuple"):
-            items = [self.read(item, depth) for item in content]
+            items = [_bounded(self.read(item, depth)) for item in content]
             return items if kind == "$list" else tuple(items)
         if kind == "$dict":
-            return {self.read(key, depth): self.read(item, depth) for key, item in content}
+            return {_bounded(self.read(key, depth)): self.read(item, depth) for key, item in content}
         if kind == "$array":
             return self._arrays[content]
         if kind == "$texts":
             texts = np.empty(len(content), dtype=object)
             texts[:] = [self.read(item, depth) for item in content]
-            return texts
+            return texts.astype(np.str_) if _is_fixed(data, texts) else texts
         if kind == "$csr":
             return self._read_sparse(content, depth)
         return self._read_class(data, depth)
@@ -142,3 +151,17 @@ class Reader:
             )
         kind = self._classes[data["$class"]]
         return kind(**{name: self.read(item, depth) for name, item in data["fields"].items()})
+
+
+def _bounded(value: Any) -> Any:
+    """Refuse whole numbers that no id has: as keys, thousands of them can be made to share one hash."""
+    if isinstance(value, int) and abs(value) >= _LARGEST_ID:
+        raise ArchiveError("the file is damaged: it has an id of more digits than ids have.")
+    return value
+
+
+def _is_fixed(data: dict[str, Any], texts: np.ndarray) -> bool:
+    """Tell whether an array had texts of one width, and none that would take much more room so than it did."""
+    known = texts.ndim == 1 and all(isinstance(text, str) for text in texts)
+    widest = max(map(len, texts), default=0) if known else 0
+    return data.get("fixed") is True and known and widest * len(texts) <= _MOST_CHARACTERS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from disaggregate.groups.forms import is_dataframe
@@ -28,8 +29,14 @@ def pandas_of(frame: Any) -> pd.DataFrame:
         )
     require_distinct([*frame.columns], "the dataframe")
     if isinstance(frame, pd.DataFrame):
-        return frame
+        return without_half_floats(frame)
     return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
+
+
+def without_half_floats(table: pd.DataFrame) -> pd.DataFrame:
+    """Widen columns of float16, which pandas can neither sort nor group by; others stay as they are."""
+    halves = [name for name, kind in table.dtypes.items() if kind == np.float16]
+    return table.astype(dict.fromkeys(halves, np.float64)) if halves else table
 
 
 def require_distinct(names: list, where: str) -> None:

@@ -78,7 +78,10 @@ def iter_table(
 
 
 def _existing(source: str | os.PathLike[str]) -> Path:
-    path = Path(source).expanduser()
+    try:
+        path = Path(source).expanduser()
+    except RuntimeError as error:
+        raise TableError(f"{source} names the home of an unknown user; give the whole path.") from error
     format_of(path)
     if path.is_file():
         return path

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from disaggregate.tables.dataframes import without_half_floats
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.parquet_files import arrow, errors_in_words, named_columns
@@ -29,12 +30,15 @@ class PeopleFolder:
 
     Attributes
     ----------
+    root : Path
+        The folder. Names such as ``district=7`` count below it, not above.
     files : tuple of Path
         The files.
     starts : ndarray of shape (n_files + 1,)
         Number of the first row of each.
     """
 
+    root: Path
     files: tuple[Path, ...]
     starts: np.ndarray
 
@@ -45,27 +49,27 @@ class PeopleFolder:
         files = tuple(sorted(file for file in folder.rglob("*.parquet") if file.is_file()))
         if not files:
             raise TableError(f"{folder} holds no file that ends in .parquet; give a folder of such, or one file.")
-        return cls(files, np.concatenate([[0], np.cumsum([_n_rows(file) for file in files])]))
+        return cls(folder, files, np.concatenate([[0], np.cumsum([_n_rows(file) for file in files])]))
 
     def __len__(self) -> int:
         return int(self.starts[-1])
 
     def column(self, name: str) -> pd.Series:
         """Read one column of all files."""
-        parts = [read_rows(file, None, [name])[name] for file in self.files]
+        parts = [read_rows(self.root, file, None, [name])[name] for file in self.files]
         return pd.concat(parts, ignore_index=True)
 
     def names(self) -> list[str]:
         """List the columns of the first file, those in the names of folders after them."""
         first = self.files[0]
-        return [*named_columns(arrow("parquet").read_schema(first).names), *told_by_path(first)]
+        return [*named_columns(arrow("parquet").read_schema(first).names), *told_by_path(self.root, first)]
 
     def take(self, rows: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
         """Read some rows, by their numbers over all files, in any order."""
         order = np.argsort(rows, kind="stable")
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
-        parts = [read_rows(file, own, columns) for file, own in self.parts(np.asarray(rows)[order])]
+        parts = [read_rows(self.root, file, own, columns) for file, own in self.parts(np.asarray(rows)[order])]
         return pd.concat(parts, ignore_index=True).iloc[place].reset_index(drop=True)
 
     def parts(self, rows: np.ndarray) -> Iterator[tuple[Path, np.ndarray]]:
@@ -81,11 +85,13 @@ def _n_rows(file: Path) -> int:
         return int(arrow("parquet").read_metadata(file).num_rows)
 
 
-def read_rows(file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd.DataFrame:
+def read_rows(root: Path, file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd.DataFrame:
     """Read some rows and columns of a file, and of it only the row groups that hold them.
 
     Parameters
     ----------
+    root : Path
+        The folder of all files.
     file : Path
         The file.
     rows : ndarray of int or None
@@ -93,7 +99,7 @@ def read_rows(file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd
     columns : sequence of str
         Columns.
     """
-    told = {name: value for name, value in told_by_path(file).items() if name in columns}
+    told = {name: value for name, value in told_by_path(root, file).items() if name in columns}
     stored = [name for name in columns if name not in told]
     with errors_in_words(file), arrow("parquet").ParquetFile(file) as opened:
         missing = [name for name in stored if name not in opened.schema_arrow.names]
@@ -107,7 +113,7 @@ def read_rows(file: Path, rows: np.ndarray | None, columns: Sequence[str]) -> pd
         else:
             table, n_rows = _rows_of(opened, rows, stored), len(rows)
     table = table if stored else pd.DataFrame(index=range(n_rows))
-    return table.assign(**told)[list(columns)]
+    return without_half_floats(table.assign(**told)[list(columns)])
 
 
 def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
@@ -122,9 +128,9 @@ def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
     return arrow().concat_tables(parts).to_pandas(date_as_object=False, ignore_metadata=True)
 
 
-def told_by_path(file: Path) -> dict[str, str]:
-    """Columns in the names of folders, such as ``district=7``."""
-    pairs = (part.split("=", 1) for part in file.parent.parts if "=" in part)
+def told_by_path(root: Path, file: Path) -> dict[str, str]:
+    """Columns in the names of folders below the root, such as ``district=7``; those above it tell nothing."""
+    pairs = (part.split("=", 1) for part in file.relative_to(root).parent.parts if "=" in part)
     return {name: value for name, value in pairs if name}
 
 
@@ -194,4 +200,4 @@ def narrowed(folder: PeopleFolder, rows: np.ndarray) -> tuple[PeopleFolder, np.n
     sizes = np.diff(folder.starts)[needed]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     moved = rows - folder.starts[file_of] + starts[np.searchsorted(needed, file_of)]
-    return PeopleFolder(tuple(folder.files[place] for place in needed), starts), moved
+    return PeopleFolder(folder.root, tuple(folder.files[place] for place in needed), starts), moved

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from disaggregate.tables.dataframes import require_distinct
+from disaggregate.tables.dataframes import require_distinct, without_half_floats
 from disaggregate.tables.errors import TableError
 
 MISSING = "Parquet files need pyarrow, which is not installed. Run: pip install 'disaggregate[parquet]'"
@@ -86,4 +86,4 @@ def _next(path: Path, batches: Iterator[Any]) -> Any:
 
 def _pandas_of(rows: Any) -> pd.DataFrame:
     table = rows.to_pandas(date_as_object=False, ignore_metadata=True)
-    return table[named_columns(list(table.columns))]
+    return without_half_floats(table[named_columns(list(table.columns))])

@@ -11,9 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from disaggregate.groups import GroupedData
+
 # The numbers in tables of groups, and in those of subgroups.
 SHARES = ("reported", "implied", "conf_low", "conf_high")
 ESTIMATES = ("estimate", "std_error", "conf_low", "conf_high", "std_error_posterior", "std_error_design")
+
+
+NOTE = "note"
+SUPPRESSED = "suppressed"
+_PROTECTS = f"{SUPPRESSED}: a smaller one would follow from it"
 
 
 def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
@@ -32,6 +39,8 @@ def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
     if isinstance(min_group_size, bool) or not isinstance(min_group_size, Integral) or min_group_size < 1:
         raise ValueError(f"min_group_size must be a whole number of 1 or more, got {min_group_size!r}.")
     people = np.asarray(sizes)
+    if min_group_size == 1:
+        return np.zeros(len(people), dtype=bool)
     hide = people < min_group_size
     for place in np.argsort(people, kind="stable"):
         if not hide.any() or (hide.sum() > 1 and people[hide].sum() >= min_group_size):
@@ -40,8 +49,52 @@ def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
     return hide
 
 
-def withhold(table: DataFrame, min_group_size: int, names: tuple[str, ...] = ESTIMATES) -> DataFrame:
-    """Empty the numbers of a table's rows that speak of too few people, as column ``n`` says.
+def effective_members(weights: ArrayLike, counts: ArrayLike, cells: ArrayLike, n_cells: int) -> NDArray[np.int64]:
+    """Count the people that the average of each cell speaks of: those who weigh next to nothing do not count.
+
+    This is Kish's effective number, the squared sum of weights over the sum of squares: 33 people of whom one has
+    all the weight are one.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,)
+        Weight of each person of a row.
+    counts : array-like of shape (n_rows,)
+        People per row.
+    cells : array-like of int, shape (n_rows,)
+        Cell of each row.
+    n_cells : int
+        Number of cells.
+    """
+    weight, count, cell = np.asarray(weights, dtype=np.float64), np.asarray(counts), np.asarray(cells)
+    largest = np.zeros(n_cells)
+    np.maximum.at(largest, cell, weight)
+    share = np.divide(weight, largest[cell], out=np.zeros(len(weight)), where=largest[cell] > 0.0)
+    total, squares = (np.bincount(cell, weights=count * share**power, minlength=n_cells) for power in (1, 2))
+    effective = np.divide(total**2, squares, out=np.zeros(n_cells), where=squares > 0.0)
+    return np.floor(effective * (1.0 + 1e-9)).astype(np.int64)  # equal weights are not to lose one by rounding
+
+
+def members_of_groups(data: GroupedData) -> NDArray[np.int64]:
+    """Count the people that each group's report speaks of, as :func:`effective_members` does.
+
+    Parameters
+    ----------
+    data : GroupedData
+        The groups.
+    """
+    weight = data.units if data.weights is None else data.units * data.weights
+    counts = np.ones(len(data.units)) if data.counts is None else data.counts
+    return effective_members(weight, counts, np.repeat(np.arange(len(data.names)), data.sizes), len(data.names))
+
+
+def withhold(
+    table: DataFrame,
+    min_group_size: int,
+    names: tuple[str, ...] = ESTIMATES,
+    members: ArrayLike | None = None,
+) -> DataFrame:
+    """Empty the numbers of a table's rows that speak of too few people, and say so in a column ``note``.
 
     Parameters
     ----------
@@ -51,7 +104,43 @@ def withhold(table: DataFrame, min_group_size: int, names: tuple[str, ...] = EST
         As for :func:`hidden`.
     names : tuple of str
         The columns to empty, where the table has them.
+    members : array-like of int, optional
+        People that each row speaks of; column ``n`` by default.
+
+    Returns
+    -------
+    DataFrame
+        With a column ``note`` where ``min_group_size`` is above 1: why a row is empty, else nothing.
     """
-    hide = hidden(table["n"], min_group_size)
+    sizes = np.asarray(table["n"] if members is None else members)
+    hide = hidden(sizes, min_group_size)
     told = [name for name in names if name in table]
-    return table.assign(**{name: table[name].astype(float).mask(hide) for name in told})
+    emptied = {name: table[name].astype(float).mask(hide) for name in told}
+    if min_group_size == 1:
+        return table.assign(**emptied)
+    why = [_why(*row, min_group_size) for row in zip(hide, sizes, table["n"], strict=True)]
+    earlier = _earlier_notes(table)
+    return table.assign(**emptied, **{NOTE: [new or old for new, old in zip(why, earlier, strict=True)]})
+
+
+def is_suppressed(note: object) -> bool:
+    """Tell whether a value of the column ``note`` says that the numbers of its row were left out."""
+    return isinstance(note, str) and note.startswith(SUPPRESSED)
+
+
+def _why(is_hidden: bool, size: int, n: int, min_group_size: int) -> str:
+    if not is_hidden:
+        return ""
+    if n < min_group_size:
+        return f"{SUPPRESSED}: fewer than {min_group_size} people"
+    return f"{SUPPRESSED}: few people have nearly all the weight" if size < min_group_size else _PROTECTS
+
+
+def _earlier_notes(table: DataFrame) -> list[str]:
+    """Take over notes of an earlier suppression; another column of that name must not be lost."""
+    if NOTE not in table:
+        return [""] * len(table)
+    known = table[NOTE].astype(object).where(table[NOTE].notna(), "").tolist()
+    if not all(note == "" or is_suppressed(note) for note in known):
+        raise ValueError(f"column {NOTE!r} would be called as a result is; rename it first.")
+    return known

@@ -15,12 +15,13 @@ import pandas as pd
 from disaggregate.complete_file import complete_or_absent
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.formats import format_of, is_zipped, separator
+from disaggregate.tables.formulas import without_formulas
 from disaggregate.tables.parquet_files import arrow
 
 _Write = Callable[[pd.DataFrame], None]
 
 
-def write_rows(path: str | os.PathLike[str], chunks: Iterable[pd.DataFrame]) -> int:
+def write_rows(path: str | os.PathLike[str], chunks: Iterable[pd.DataFrame], *, raw: bool = True) -> int:
     """Write a table that comes in chunks, as CSV or Parquet, and return its number of rows.
 
     The rows go to a hidden file beside ``path``, which takes its name at the end. When anything goes wrong on
@@ -32,13 +33,17 @@ def write_rows(path: str | os.PathLike[str], chunks: Iterable[pd.DataFrame]) -> 
         Ends in .csv, .csv.gz, .tsv, .tsv.gz or .parquet.
     chunks : iterable of DataFrame
         At least one; all with the same columns. Their index is not written.
+    raw : bool, default=True
+        Whether texts are written as they are; else those that a spreadsheet would take for a formula get an
+        apostrophe in front. Parquet files hold no formulas.
     """
     target = Path(path).expanduser()
     opened = _parquet if format_of(target) == "parquet" else _csv
     if not target.parent.is_dir():
         raise TableError(f"there is no folder {target.parent} to write {target.name} to; make it first.")
     with _table_or_nothing(target) as partial, opened(partial, target) as write:
-        return _write_all(chunks, write)
+        is_tame = raw or format_of(target) == "parquet"
+        return _write_all(chunks if is_tame else map(without_formulas, chunks), write)
 
 
 def _write_all(chunks: Iterable[pd.DataFrame], write: _Write) -> int:
@@ -79,7 +84,7 @@ def _csv(partial: Path, target: Path) -> Iterator[_Write]:
 
 @contextmanager
 def _text_file(path: Path, *, zipped: bool) -> Iterator[IO[str]]:
-    with path.open("xb") as raw, _bytes_file(raw, zipped) as stream:
+    with path.open("wb") as raw, _bytes_file(raw, zipped) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
         try:
             yield text

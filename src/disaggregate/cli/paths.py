@@ -1,0 +1,67 @@
+"""Which files a command reads and which it writes: what it writes must be none of what it reads."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from disaggregate.cli.errors import CommandError
+
+# Arguments that name files or folders, over all commands, with what messages call them. A checkpoint is read too,
+# but only to be written on.
+READ = {
+    "model": "the model",
+    "people": "the table of people",
+    "results": "the table of results",
+    "sensitivity": "the table of --sensitivity",
+}
+WRITTEN = {"output": "--output", "checkpoint": "--checkpoint", "draws_to": "--draws-to"}
+
+
+def require_separate_paths(arguments: argparse.Namespace) -> None:
+    """Refuse a command that would write over one of its inputs, or write two things to one place.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Those of any command.
+    """
+    inputs, outputs = _given(arguments, READ), _given(arguments, WRITTEN)
+    for place, (name, path) in enumerate(outputs):
+        for other, taken in [*inputs, *outputs[:place]]:
+            if _is_same(path, taken):
+                raise CommandError(
+                    f"{name} {str(path)!r} must be another file than {other}, which it would destroy; "
+                    "choose another name"
+                )
+            if taken.is_dir() and taken in path.parents:
+                raise CommandError(
+                    f"{name} {str(path)!r} must not lie in the folder of {other}, {str(taken)!r}; "
+                    "choose another place"
+                )
+
+
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Follow links and the sign for a home folder; a home that nobody has is a mistake of the user."""
+    try:
+        return Path(path).expanduser().resolve()
+    except RuntimeError as error:
+        raise CommandError(f"{os.fspath(path)!r} names the home of a user who is not known here") from error
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{os.fspath(path)!r} is no path that can be used: {error}") from error
+
+
+def _given(arguments: argparse.Namespace, names: dict[str, str]) -> list[tuple[str, Path]]:
+    given = ((called, getattr(arguments, argument, None)) for argument, called in names.items())
+    return [(called, real_path(path)) for called, path in given if path is not None]
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Tell one file under two names: by its path, or by what the file system says, as for hard links."""
+    if path == other:
+        return True
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,82 @@
+"""Text for a terminal: names in tables are data, and what a terminal would obey is shown and not sent."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import unicodedata
+from contextlib import suppress
+from typing import IO, Any
+
+# Control characters, signs that turn the direction of text, halves of characters, and separators of lines.
+_OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# Joiners are part of words in some scripts, and of some pictures; no terminal obeys them.
+_HARMLESS = ("\u200c", "\u200d")
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Write characters that a terminal would obey as \\x1b or \\u202e.
+
+    Parameters
+    ----------
+    text : str
+        Anything.
+    keep : str, default=""
+        Characters to leave as they are, such as line ends of our own messages.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(one if one in keep or not _is_obeyed(one) else _escaped(one) for one in text)
+
+
+def visible_json(text: str) -> str:
+    r"""Write such characters of a JSON text as \\u009b, which means the same; its line ends stay."""
+    return "".join(f"\\u{ord(one):04x}" if one != "\n" and _is_obeyed(one) else one for one in text)
+
+
+def say(text: Any, *, error: bool = False) -> None:
+    """Print a message.
+
+    Parameters
+    ----------
+    text : str, or anything that has one
+        May have several lines.
+    error : bool, default=False
+        Whether it goes to standard error.
+    """
+    print(visible(str(text), keep="\n"), file=sys.stderr if error else sys.stdout)
+
+
+def write_what_is_possible() -> None:
+    """Let characters that the terminal's encoding lacks be written as numbers, rather than end the command."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def takes_all_characters() -> bool:
+    """Tell whether standard output can hold any text."""
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
+
+
+def close_quietly() -> None:
+    """Give up standard output, whose reader has gone, so that nothing is tried again at the end of the process."""
+    with suppress(OSError, ValueError, AttributeError):  # where it is no file, nothing is tried again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose messages show what a terminal would obey."""
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        super()._print_message(visible(message, keep="\n") if message else message, file)
+
+
+def _is_obeyed(character: str) -> bool:
+    return unicodedata.category(character) in _OBEYED and character not in _HARMLESS
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")

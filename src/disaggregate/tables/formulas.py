@@ -1,0 +1,48 @@
+"""Texts that a spreadsheet would take for formulas, and run, are made harmless."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+_BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_MARK = "'"
+
+
+def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
+    """Put an apostrophe before texts, and names of columns, that begin as a formula does and are no numbers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Anything; it is left as it is.
+    """
+    texts = [place for place, kind in enumerate(table.dtypes) if kind.kind not in "biufcmM"]
+    changed = table.copy(deep=False)
+    for place in texts:
+        column = table.iloc[:, place]
+        if any(harmless(value) is not value for value in column.unique()):
+            changed.isetitem(place, column.astype(object).map(harmless))
+    return changed.set_axis([harmless(name) for name in table.columns], axis=1)
+
+
+def harmless(value: Any) -> Any:
+    """Return a value as it may stand in a cell.
+
+    Parameters
+    ----------
+    value : object
+        A text, or anything else, which is left alone.
+    """
+    if not isinstance(value, str) or len(value) < 2 or not value.startswith(_BEGINNINGS) or _is_number(value):
+        return value
+    return _MARK + value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text

@@ -1,0 +1,134 @@
+"""Names are data: no markup, no control characters, no formulas; and no traceback where a terminal is odd."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.main import main
+from disaggregate.cli.output import print_json, print_table
+from disaggregate.cli.terminal import visible
+from disaggregate.tables.formulas import harmless, without_formulas
+from disaggregate.tables.writing import write_rows
+
+HOSTILE = ["[low]", "[/nope]", "[red]x[/red]", "\x1b[2Jgone", "a\nb", "\x9b31m", "\u202egpj.exe", "plain"]
+
+
+def test_levels_that_look_like_markup_are_shown(capsys):
+    table = pd.DataFrame({"[bold]level": HOSTILE, "estimate": 0.5})
+    print_table(table, "By [/title]", as_json=False)
+    printed = capsys.readouterr().out
+    for text in ("[low]", "[/nope]", "[red]x[/red]", "[/title]", "[bold]level", "plain"):
+        assert text in printed
+    assert "\x1b[2J" not in printed
+    assert r"\x1b[2Jgone" in printed
+    assert r"a\nb" in printed
+    assert not {"\x9b", "\u202e"} & set(printed)
+
+
+def test_json_says_the_same_without_control_characters(capsys):
+    print_json({"names": HOSTILE})
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"names": HOSTILE}
+    assert not {"\x1b", "\x9b", "\u202e"} & set(printed)
+
+
+def test_words_of_all_scripts_stay_as_they_are():
+    for text in ("Zürich", "北京", "\u0645\u06cc\u200c\u062e\u0648", "👩\u200d🌾"):
+        assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "\x1b[31m.csv", "r.csv", "--group", "g"], ["demo", "--\x1b[31m"], ["\x1b[31m"]]
+)
+def test_messages_show_control_characters(arguments, capsys):
+    assert main(arguments) == 2
+    printed = capsys.readouterr().err
+    assert "\x1b" not in printed
+    assert "x1b[31m" in printed
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+x", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", "+49 1", "-1-1"])
+def test_formulas_get_an_apostrophe(text):
+    assert harmless(text) == "'" + text
+
+
+@pytest.mark.parametrize("value", ["-5", "+3.2", "-1e5", "-", "+", "a=b", "", "'x", -5, 2.5, None, True])
+def test_numbers_and_other_texts_do_not(value):
+    assert harmless(value) is value
+
+
+def test_tables_are_written_without_formulas_or_raw(tmp_path):
+    table = pd.DataFrame({"=name": ["=1+1", "-5"], "n": [-1, 2], "c": pd.Categorical(["@x", "y"])})
+    write_rows(tmp_path / "tame.csv", [table], raw=False)
+    assert (tmp_path / "tame.csv").read_text() == "'=name,n,c\n'=1+1,-1,'@x\n-5,2,y\n"
+    write_rows(tmp_path / "raw.csv", [table])
+    assert (tmp_path / "raw.csv").read_text() == "=name,n,c\n=1+1,-1,@x\n-5,2,y\n"
+    assert list(table["=name"]) == ["=1+1", "-5"]
+    assert list(without_formulas(table)) == ["'=name", "n", "c"]
+
+
+@pytest.fixture
+def bad_tables(tmp_path):
+    """Two tables with problems to tell, one of them in letters that few encodings have."""
+    people = pd.DataFrame({"g": ["Łódź", "b"] * 5, "x": range(10)})
+    people.to_csv(tmp_path / "people.csv", index=False)
+    pd.DataFrame({"g": ["Łódź", "b", "c"], "share": [0.5, 0.2, 1.7]}).to_csv(tmp_path / "results.csv", index=False)
+    return [
+        "check",
+        str(tmp_path / "people.csv"),
+        str(tmp_path / "results.csv"),
+        "--group",
+        "g",
+        "--share",
+        "share",
+    ]
+
+
+def run(arguments, **settings):
+    command = [sys.executable, "-m", "disaggregate.cli.main", *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "", **settings.pop("env", {})}
+    return subprocess.run(command, check=False, env=environment, stderr=subprocess.PIPE, **settings)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("extra", [[], ["--json"]])
+def test_an_encoding_that_lacks_characters_is_no_traceback(bad_tables, encoding, extra):
+    done = run(
+        [*bad_tables, *extra], stdout=subprocess.PIPE, env={"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    )
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    if extra:
+        assert json.loads(done.stdout.decode(encoding))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_a_full_disk_under_the_output_is_told(bad_tables):
+    with open("/dev/full", "wb") as full:
+        done = run([*bad_tables, "--json"], stdout=full)
+    assert done.returncode == 2
+    assert b"Traceback" not in done.stderr
+    assert b"No space left" in done.stderr or b"would stop a fit" in done.stderr
+    assert b"Exception ignored" not in done.stderr
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(bad_tables):
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = run([*bad_tables, "--json"], stdout=write)
+    finally:
+        os.close(write)
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+    assert done.returncode in (2, 141)
+
+
+def test_too_little_memory_says_what_helps():
+    with pytest.raises(CommandError, match=r"too little memory.*--centers 500"), told_to_the_user():
+        raise MemoryError("Unable to allocate 7 TiB")
