@@ -111,7 +111,7 @@ def test_unequal_weights_mean_nothing_beside_labels(X):
 def test_an_anonymised_model_keeps_no_ones_weight(X, tmp_path):
     weight = np.arange(1.0, 16.0)
     model = small_model(centers=np.zeros((1, 2))).fit(X, SHARES, groups=GROUPS, sample_weight=weight)
-    model.save(tmp_path / "m.dgz", anonymise=True, min_group_size=4)
+    model.save(tmp_path / "m.dgz", anonymise=True, min_group_size=3)
     again = dg.load(tmp_path / "m.dgz")
     assert_allclose(again.group_table()["implied"], model.group_table()["implied"])
     assert not np.array_equal(np.sort(again._data.units), np.sort(model._data.units))
