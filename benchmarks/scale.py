@@ -27,12 +27,12 @@ from benchmarks.children import peak_memory
 from benchmarks.people import people, shares_of, truth
 from disaggregate.basis import Basis, choose_centers, resolve_kernel
 from disaggregate.basis.directions import independent_features, leading_directions
-from disaggregate.execute import Threads, hold
-from disaggregate.execute.one_blas_thread import one_blas_thread
 from disaggregate.fitting.kernels import _products_of
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.model.components import Components, make_components
+from disaggregate.parallel import Threads, hold
+from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.dense.metric import metric_of
 from disaggregate.sampler.dense.mode import find_mode

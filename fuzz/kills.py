@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import disaggregate as dg
-from disaggregate.execute import turns
+from disaggregate.parallel import turns
 from disaggregate.sampler.prepare import prepare
 from disaggregate.saving import pace
 

@@ -23,9 +23,9 @@ from jax.scipy.special import log_ndtr, ndtr
 
 from disaggregate.basis import Basis, Directions, principal_directions, resolve_kernel
 from disaggregate.datasets import make_hidden_cluster
-from disaggregate.execute import one_blas_thread, run_in_turns
 from disaggregate.model.components import make_components
 from disaggregate.model.reports import Reports, make_reports
+from disaggregate.parallel import one_blas_thread, run_in_turns
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains

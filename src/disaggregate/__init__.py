@@ -2,7 +2,7 @@
 
 The way of the data is the list of folders: ``tables`` (files and dataframes become columns), ``groups``
 (rows sorted by group, and what is known of each group), ``basis`` (kernels and their centres), ``sampler``
-(the Markov chains), ``execute`` (where they run), ``posterior`` (what comes out). ``choice`` weighs kernels,
+(the Markov chains), ``parallel`` (where they run), ``posterior`` (what comes out). ``choice`` weighs kernels,
 ``fitting`` runs them, ``saving`` keeps them, and ``estimator`` puts them together; ``analysis`` is what an analyst
 asks, ``images`` makes groups of annotated pictures, ``experiments`` are those of the paper, ``plots``, ``report``
 and ``cli`` show the results. Imports go one way only; the test of their order has the list.

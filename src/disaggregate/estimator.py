@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.exclusive import exclusively
-from disaggregate.execute import Executor, Threads, hold, one_blas_thread
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.reports import known_groups
+from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from disaggregate.basis import Basis, Kernel
-from disaggregate.execute.held import HeldHere
 from disaggregate.model import populations
 from disaggregate.model.populations import ShareLaw
 from disaggregate.model.reports import Reports, run_of_groups
+from disaggregate.parallel.held import HeldHere
 from disaggregate.sampler.dense import sweep as sweeps
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.partition import Partition, Recipe, Tile

@@ -11,12 +11,12 @@ from scipy.special import digamma, ndtr, roots_hermitenorm
 from scipy.stats import t as student
 
 from disaggregate.basis import Basis, Kernel
-from disaggregate.execute.held import HeldHere
 from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import AtLeast, Count, Fraction
 from disaggregate.model.components import Components, make_components
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.reports import log_peaks, make_reports
+from disaggregate.parallel.held import HeldHere
 from disaggregate.posterior.log_evidence import log_evidence
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense import partition

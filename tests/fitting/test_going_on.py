@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
-from disaggregate.execute import turns
 from disaggregate.fitting.results import even_draws
+from disaggregate.parallel import turns
 from disaggregate.sampler.chain import ChainDraws, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.saving import checkpoint as checkpoints

@@ -16,10 +16,10 @@ from scipy.special import ndtr
 
 import disaggregate as dg
 from disaggregate.basis import Basis, resolve_kernel
-from disaggregate.execute import Threads
 from disaggregate.groups import group_rows
 from disaggregate.model import reports
 from disaggregate.model.reports import EXACT, NORMAL, make_reports
+from disaggregate.parallel import Threads
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partition import (

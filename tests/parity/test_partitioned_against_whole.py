@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from disaggregate.basis import Basis, Kernel
-from disaggregate.execute.held import HeldHere
 from disaggregate.groups.evidence import Population
 from disaggregate.model.reports import make_reports
+from disaggregate.parallel.held import HeldHere
 from disaggregate.sampler.dense import partition, partitioned
 from disaggregate.sampler.dense.partition import Recipe, make_partition
 from disaggregate.sampler.dense.partitioned import PartitionedData, is_for_partitions, partition_rows

@@ -12,10 +12,10 @@ import pandas as pd
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.even_choice import even_choice
-from disaggregate.execute import Threads
-from disaggregate.execute.dask import executor_of
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.reports import make_reports, run_of_groups
+from disaggregate.parallel import Threads
+from disaggregate.parallel.dask import executor_of
 from disaggregate.sampler.dense.partition import PartitionRows, partition_groups
 from disaggregate.sampler.dense.partitioned import PartitionedRows, with_sizes
 from disaggregate.settings import GROUPS_ARE_PLACES

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFrame]:
-    from disaggregate.execute.progress_bar import progress_bar
+    from disaggregate.parallel.progress_bar import progress_bar
     from disaggregate.tables.files import iter_table
 
     with progress_bar("people", show=not arguments.json) as bar:

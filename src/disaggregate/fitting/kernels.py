@@ -10,11 +10,11 @@ from scipy.special import softmax
 
 from disaggregate.basis import Basis, choose_centers, principal_directions
 from disaggregate.basis.directions import independent_features, leading_directions, with_constant
-from disaggregate.execute import hold, run_tasks
-from disaggregate.execute.held import Held
-from disaggregate.execute.one_blas_thread import one_blas_thread_here
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.reports import log_peaks, make_reports
+from disaggregate.parallel import hold, run_tasks
+from disaggregate.parallel.held import Held
+from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.backend import Backend

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disaggregate.execute.held import Held
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, usable_scale
+from disaggregate.parallel.held import Held
 from disaggregate.sampler.dense.partition import PartitionRows
 
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from disaggregate.basis import Basis
-from disaggregate.execute import Executor, Threads
 from disaggregate.groups import GroupedData
 from disaggregate.model.components import Components, make_components
 from disaggregate.model.priors import ScalePrior
+from disaggregate.parallel import Executor, Threads
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows
 from disaggregate.sampler.model import Prior

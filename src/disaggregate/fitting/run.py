@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from disaggregate.execute import Runner, Watcher, run_in_turns
 from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
+from disaggregate.parallel import Runner, Watcher, run_in_turns
 from disaggregate.sampler.kept import Kept
 
 

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from disaggregate.execute import Watcher
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
 from disaggregate.fitting.plan import FitPlan
@@ -17,6 +16,7 @@ from disaggregate.fitting.results import Fitted
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
+from disaggregate.parallel import Watcher
 from disaggregate.sampler.kept import are_on_disk
 
 

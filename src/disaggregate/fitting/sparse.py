@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from disaggregate.basis import unit_columns
-from disaggregate.execute.monitor import Monitor
 from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.kernels import most_probable
 from disaggregate.fitting.plan import FitPlan
@@ -24,6 +23,7 @@ from disaggregate.fitting.resumable import (
 )
 from disaggregate.fitting.run import Chain
 from disaggregate.model.priors import inverse_gamma
+from disaggregate.parallel.monitor import Monitor
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import ladder_report

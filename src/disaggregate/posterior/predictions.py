@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from disaggregate.execute import Threads, one_blas_thread
+from disaggregate.parallel import Threads, one_blas_thread
 from disaggregate.posterior.levels import interval_ends
 from disaggregate.posterior.mixture import Posterior
 

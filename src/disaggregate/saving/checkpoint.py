@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.execute import Runner
 from disaggregate.fitting.session import CheckpointWriter
 from disaggregate.groups import GroupedData
+from disaggregate.parallel import Runner
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.model import CLASSES
 from disaggregate.saving.pace import Pace

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.execute.held import Held
-from disaggregate.execute.one_blas_thread import one_blas_thread_here
 from disaggregate.groups import GroupedData
 from disaggregate.model.components import Components
 from disaggregate.model.reports import make_reports, run_of_groups
+from disaggregate.parallel.held import Held
+from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.information import information_of
 from disaggregate.sampler.dense.kernels import kernels_for

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from disaggregate.execute.one_blas_thread import one_blas_thread_here
 from disaggregate.model.components import Components
 from disaggregate.model.reports import Reports, with_powers
+from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.information import information_of
 from disaggregate.sampler.dense.kernels import kernels_for

@@ -32,7 +32,7 @@ class DaskWorkers:
 
 
 class HeldByDask:
-    """Parts on the workers of a cluster; see :class:`disaggregate.execute.held.Held`.
+    """Parts on the workers of a cluster; see :class:`disaggregate.parallel.held.Held`.
 
     Every part is the result of a task, which the scheduler remembers: the parts of a worker that is lost are made
     again on another one, and questions that it was working on are asked again there.

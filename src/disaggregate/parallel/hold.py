@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from disaggregate.execute.dask import HeldByDask, is_dask_client
-from disaggregate.execute.held import Held, HeldHere
-from disaggregate.execute.protocol import Executor
-from disaggregate.execute.threads import Threads
+from disaggregate.parallel.dask import HeldByDask, is_dask_client
+from disaggregate.parallel.held import Held, HeldHere
+from disaggregate.parallel.protocol import Executor
+from disaggregate.parallel.threads import Threads
 
 
 def hold(parts: Sequence[Any], executor: Executor | None, threads: Threads) -> Held:

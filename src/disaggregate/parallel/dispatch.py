@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from disaggregate.execute.monitor import Monitor
-from disaggregate.execute.threads import Threads
+from disaggregate.parallel.monitor import Monitor
+from disaggregate.parallel.threads import Threads
 
 Result = TypeVar("Result")
 

@@ -10,11 +10,11 @@ import pytest
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from disaggregate.execute import one_blas_thread
+from disaggregate.parallel import one_blas_thread
 from disaggregate.sampler import prepare as preparing
-from tests.execute.tiny_fit import digest_of_fit
+from tests.parallel.tiny_fit import digest_of_fit
 
-limiting = importlib.import_module("disaggregate.execute.one_blas_thread")  # beside the function of that name
+limiting = importlib.import_module("disaggregate.parallel.one_blas_thread")  # beside the function of that name
 PATIENCE = 60.0  # seconds until a test that hangs gives up
 
 pytestmark = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from types import TracebackType
 
-from disaggregate.execute.progress_bar import progress_bar
+from disaggregate.parallel.progress_bar import progress_bar
 
 
 class Interrupted(Exception):

@@ -10,9 +10,9 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
-from disaggregate.execute.dask import is_dask_client
+from disaggregate.parallel.dask import is_dask_client
 from tests.contract.small import small_model
-from tests.execute.tiny_fit import digest_of_fit
+from tests.parallel.tiny_fit import digest_of_fit
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -77,7 +77,7 @@ def test_clients_are_known_without_dask(client):
 
 
 def test_the_failure_of_a_task_is_the_callers(client):
-    from disaggregate.execute.dask import DaskWorkers
+    from disaggregate.parallel.dask import DaskWorkers
 
     with pytest.raises(ZeroDivisionError):
         DaskWorkers(client).map(lambda x: 1 // x, [1, 0])

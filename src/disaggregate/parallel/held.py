@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from disaggregate.execute.protocol import Executor
+from disaggregate.parallel.protocol import Executor
 
 
 class Held(Protocol):

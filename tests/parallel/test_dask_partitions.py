@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
-from disaggregate.execute import hold, turns
+from disaggregate.parallel import hold, turns
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import pace

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
-from disaggregate.execute.dask import executor_of
-from disaggregate.execute.monitor import Monitor
-from disaggregate.execute.one_blas_thread import one_blas_thread
-from disaggregate.execute.protocol import Executor
-from disaggregate.execute.threads import Threads
+from disaggregate.parallel.dask import executor_of
+from disaggregate.parallel.monitor import Monitor
+from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.protocol import Executor
+from disaggregate.parallel.threads import Threads
 
 # Seconds between two looks at the chains by whoever waits for them.
 _GLANCE = 0.2

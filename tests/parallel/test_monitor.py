@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from disaggregate.execute.monitor import Interrupted, Monitor
+from disaggregate.parallel.monitor import Interrupted, Monitor
 
 
 def sweeps_counted(monitor):
