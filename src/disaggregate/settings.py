@@ -60,9 +60,9 @@ def published_settings() -> dict[str, Any]:
 # Standard deviations of the half-normal priors of what context and place do to groups, on the probit scale.
 _CONTEXT, _PLACE = 0.15, 0.2
 
-# Where groups are samples or cells, the variance of what individual features do is Gamma(2) with this mean. Reports
-# on groups hardly tell people's own features from those of the people around them, so this decides how much is put
-# down to each; a half-normal prior would let the individual part vanish, which real groups never asked for.
+# Where groups are samples or cells, the variance of what individual features do is gamma distributed. Reports on
+# groups hardly tell people's own features from those of the people around them, so this prior decides how much is
+# put down to each. A half-normal prior lets the individual part vanish, and was wrong on real groups.
 _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 
 # Standard deviations below this change no probability by more than some 0.01.

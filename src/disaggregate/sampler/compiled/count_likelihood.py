@@ -71,9 +71,11 @@ def count_gradient(reports, rung, fitted, positive, negative, density, gradient)
                     gradient[start:stop], table, laws, spread, units,
                 )  # fmt: skip
         else:
+            begin, end = allowed_nodes(reports, rung, j)
             total += normal_gradient(
-                reports, rung, j, positive[start:stop], negative[start:stop], density[start:stop],
-                gradient[start:stop],
+                reports.counts[start:stop], reports.units[start:stop], reports.nodes[first:last],
+                reports.log_likelihood[rung, first:last], begin, end, positive[start:stop], negative[start:stop],
+                density[start:stop], gradient[start:stop],
             )  # fmt: skip
         j += 1
     return total
@@ -135,12 +137,10 @@ def cells_gradient(
 
 
 @part
-def normal_gradient(reports, rung, j, positive, negative, density, gradient):
+def normal_gradient(counts, units, nodes, evidence, begin, end, positive, negative, density, gradient):
     """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient."""
-    counts = reports.counts[reports.offsets[j] : reports.offsets[j + 1]]
-    units = reports.units[reports.offsets[j] : reports.offsets[j + 1]]
     mean, variance = count_moments(counts, units, positive, negative)
-    log_total, mean_after, variance_after = normal_given(reports, rung, j, mean, variance)
+    log_total, mean_after, variance_after = normal_given(nodes, evidence, begin, end, mean, variance)
     by_mean = (mean_after - mean) / variance
     by_variance = 0.5 * ((variance_after + square(mean_after - mean)) / variance - 1.0) / variance
     for row in range(counts.size):
@@ -162,21 +162,17 @@ def count_moments(counts, units, positive, negative):
 
 
 @part
-def normal_given(reports, rung, j, mean, variance):
+def normal_given(nodes, evidence, begin, end, mean, variance):
     """Log probability of the evidence on a normal count, and mean and variance of the count given it.
 
-    Only counts that the evidence allows are looked at: of an exact one there is a single one.
+    Only nodes from ``begin`` to before ``end``, which the evidence allows, are looked at.
     """
-    nodes = reports.nodes[reports.starts[j] : reports.starts[j + 1]]
-    evidence = reports.log_likelihood[rung, reports.starts[j] : reports.starts[j + 1]]
     n = nodes.size
-    start = first_node(nodes, reports.fewest[rung, j])
-    stop = first_node(nodes, reports.most[rung, j]) + 1
     deviation = math.sqrt(variance)
-    lowest = (0.5 * (nodes[start - 1] + nodes[start]) - mean) / deviation if start > 0 else -np.inf
+    lowest = (0.5 * (nodes[begin - 1] + nodes[begin]) - mean) / deviation if begin > 0 else -np.inf
     best = -np.inf
     low = lowest
-    for c in range(start, stop):
+    for c in range(begin, end):
         high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
         best = greater(best, evidence[c] - 0.5 * square(distance_to(low, high)))
         low = high
@@ -184,7 +180,7 @@ def normal_given(reports, rung, j, mean, variance):
     moment = 0.0
     second = 0.0
     low = lowest
-    for c in range(start, stop):
+    for c in range(begin, end):
         high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
         if evidence[c] - 0.5 * square(distance_to(low, high)) > best - NEGLIGIBLE:
             mass, first, squares = interval_moments(low, high, evidence[c] - best)
@@ -194,6 +190,13 @@ def normal_given(reports, rung, j, mean, variance):
         low = high
     moment /= total
     return best + math.log(total), mean + deviation * moment, variance * (second / total - square(moment))
+
+
+@part
+def allowed_nodes(reports, rung, j):
+    """Find the nodes that a group's evidence allows: the first, and the one after the last."""
+    nodes = reports.nodes[reports.starts[j] : reports.starts[j + 1]]
+    return first_node(nodes, reports.fewest[rung, j]), first_node(nodes, reports.most[rung, j]) + 1
 
 
 @part
@@ -284,7 +287,10 @@ def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last
                 for row in range(own.size):
                     result[rung - first_rung] += counts[row] * log_normal_cdf(sign * own[row])
                 continue
-            result[rung - first_rung] += normal_given(reports, rung, j, mean, variance)[0]
+            begin, end = allowed_nodes(reports, rung, j)
+            result[rung - first_rung] += normal_given(
+                reports.nodes[first:last], reports.log_likelihood[rung, first:last], begin, end, mean, variance
+            )[0]
         return
     if reports.room[4] > 0:
         n = expand(counts, unit, own, yes, no, room[3, start:stop], spread, units)
