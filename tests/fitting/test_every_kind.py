@@ -11,14 +11,17 @@ from disaggregate.saving.tree import Reader, Writer
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit
 from tests.fitting.test_going_on import Killed, killed_after
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 
 X = small_features()
 DENSE = [kind for kind, own in KINDS.items() if own.is_dense]
 
 
 def fit(kind, how=None, **settings):
-    length = {"n_draws": 40 if KINDS[kind].in_partitions else 600, "n_replicas": 1}
+    length = {"n_draws": 40 if KINDS[kind].in_partitions else 250, "n_replicas": 1}
     return small_fit(kind, X, SHARES, GROUPS, how, **{**length, **settings})
 
 

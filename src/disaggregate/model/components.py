@@ -186,7 +186,7 @@ def energy_and_force(
 
 
 def _log_scale_densities(priors: np.ndarray, log_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log density of all scales of each position, and its gradient: :class:`ScalePrior` for all of them at once."""
+    """Log density of all scales of each position, and its gradient, as in :class:`ScalePrior`."""
     power, rate, inverse_rate, log_normaliser = priors.T
     rising, falling = rate * np.exp(log_scales), inverse_rate * np.exp(-log_scales)
     value = power * log_scales - rising - falling - log_normaliser
