@@ -50,9 +50,9 @@ def short_pilots(request, monkeypatch):
     from disaggregate.fitting import kernels
     from disaggregate.sampler.dense import tuning
 
-    monkeypatch.setattr(tuning, "_PHASES", (10, 6, 6))
-    monkeypatch.setattr(kernels, "ENOUGH_TO_TUNE", 6)
-    monkeypatch.setattr(kernels, "ENOUGH_TO_COMPARE", 12)
+    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
+    monkeypatch.setattr(kernels, "ENOUGH_TO_TUNE", 10)
+    monkeypatch.setattr(kernels, "ENOUGH_TO_COMPARE", 20)
 
 
 @pytest.fixture(autouse=True, scope="session")
