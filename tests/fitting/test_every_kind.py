@@ -21,7 +21,7 @@ DENSE = [kind for kind, own in KINDS.items() if own.is_dense]
 
 
 def fit(kind, how=None, **settings):
-    length = {"n_draws": 40 if KINDS[kind].in_partitions else 250, "n_replicas": 1}
+    length = {"n_draws": 40 if KINDS[kind].in_partitions else 600, "n_replicas": 1}
     return small_fit(kind, X, SHARES, GROUPS, how, **{**length, **settings})
 
 

@@ -90,7 +90,7 @@ def test_large_groups_have_the_other_law(normal_counts):
 @pytest.mark.parametrize("data", [SMALL, LARGE], ids=["small groups", "large groups"])
 @pytest.mark.parametrize("settings", [{}, {"context": True, "group_effects": True}], ids=["plain", "places"])
 def test_partitions_have_the_posterior_of_the_whole(data, settings, normal_counts, monkeypatch):
-    length = {"n_draws": 200, "n_burn": 60, "n_replicas": 1, **settings}
+    length = {"n_draws": 300, "n_burn": 100, "n_replicas": 1, **settings}
     whole = fit(data, **length)
     use_small_partitions(monkeypatch)
     in_parts = fit(data, **length)
@@ -98,7 +98,7 @@ def test_partitions_have_the_posterior_of_the_whole(data, settings, normal_count
     means, errors = [], []
     for model in (whole, in_parts):
         _, rows = model._fitted_and_rows(data[0][::7], data[2][::7])
-        f = model.posterior_.scores(rows).reshape(2, 200, -1)
+        f = model.posterior_.scores(rows).reshape(2, 300, -1)
         f = np.concatenate([f, np.log(model.posterior_.delta2)[:, :, None]], axis=2)
         means.append(f.mean(axis=(0, 1)))
         errors.append(f.std(axis=(0, 1)) / np.sqrt(np.maximum(bulk_ess(f), 4.0)))
