@@ -133,7 +133,8 @@ def own_report(reports, rung, j, individual, with_counts, room):
         reports.law[j] == EXACT, reports.is_bound[j] > 0, 1.0 if reports.most[own_rung, j] > 0 else -1.0, begin,
         end, reports.share[j], reports.size[j], reports.effective[j], individual[start:stop],
         reports.weight[start:stop], reports.counts[start:stop], reports.units[start:stop],
-        reports.nodes[first:last], reports.log_likelihood[own_rung, first:last], reports.likelihood[own_rung, first:last],
+        reports.nodes[first:last], reports.log_likelihood[own_rung, first:last],
+        reports.likelihood[own_rung, first:last],
         room.chances[0, :n], room.chances[1, :n], room.chances[2, :n], room.chances[3, :n],
     )  # fmt: skip
 
