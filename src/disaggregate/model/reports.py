@@ -16,8 +16,10 @@ from disaggregate.groups.grouped import GroupedData
 # programme would have too many states.
 NOTHING, EXACT, NORMAL = 0, 1, 2
 
-# States of the exact programme, people times counts, up to which it is used.
+# States of the exact programme, people times counts, up to which it is used: of rows that are people; and of
+# cells, where groups mostly have intercepts, and it runs at every node of the integral over them.
 MOST_STATES = 2**18
+MOST_STATES_OF_CELLS = 2**12
 
 # How fast counts that the evidence excludes come back as its power falls.
 _SOFTNESS = 2.0
@@ -194,7 +196,8 @@ def _nodes(data: GroupedData) -> np.ndarray:
 def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
     starts = data.starts
     says_nothing = np.minimum.reduceat(log_likelihood, starts[:-1]) == 0.0
-    is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= MOST_STATES)
+    most = MOST_STATES if data.counts is None else MOST_STATES_OF_CELLS
+    is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= most)
     return np.where(~is_small, NORMAL, np.where(says_nothing, NOTHING, EXACT)).astype(np.int64)
 
 

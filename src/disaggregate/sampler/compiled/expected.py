@@ -81,9 +81,7 @@ def add_expected(reports, individual, group, moments, room, label_sums, share_ta
             mean, variance = count_moments(
                 reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
             )
-            _, after, after_variance = normal_given(
-                mean, variance, reports.nodes[first:last], reports.log_likelihood[0, first:last]
-            )
+            _, after, after_variance = normal_given(reports, np.int64(0), j, mean, variance)
             by_mean = (after - mean) / variance
             by_variance = 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance
             for row in range(start, stop):

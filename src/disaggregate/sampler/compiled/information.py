@@ -70,9 +70,7 @@ def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
                 law = count_law(spread[1, :n], spread[2, :n], units[:n], laws[0], laws[1])
                 after = variance_after(law, reports.likelihood[rung, first:last])
             else:
-                after = normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
-                )[2]
+                after = normal_given(reports, rung, j, mean, variance)[2]
             starts[n_pieces] = start
             worth[n_pieces] = greater(variance - after, 0.0) / square(variance)
             owner[n_pieces] = j

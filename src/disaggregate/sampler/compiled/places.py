@@ -343,11 +343,7 @@ def count_slope_and_curvature(reports, rung, j, individual, offset, room):
         mean_slope += people * room.density[i]
         variance_slope += people * unit * room.density[i] * (room.negative[i] - room.positive[i])
     variance = greater(variance, LEAST_VARIANCE)
-    first = reports.starts[j]
-    last = reports.starts[j + 1]
-    _, after, after_variance = normal_given(
-        mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
-    )
+    _, after, after_variance = normal_given(reports, rung, j, mean, variance)
     slope = (after - mean) / variance * mean_slope
     slope += 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance * variance_slope
     return slope, greater(variance - after_variance, 0.0) * square(mean_slope / variance)
@@ -414,9 +410,7 @@ def count_value(reports, rung, j, individual, offset, room, gradient):
             counts, units, reports.likelihood[rung, first:last], log_evidence, fitted, positive, negative, density,
             gradient, room.table, room.laws, room.spread, room.units,
         )  # fmt: skip
-    return normal_gradient(
-        counts, units, reports.nodes[first:last], log_evidence, positive, negative, density, gradient
-    )
+    return normal_gradient(reports, rung, j, positive, negative, density, gradient)
 
 
 @part
