@@ -30,11 +30,15 @@ def probability_interval(posterior: Posterior, X: Any, level: float) -> np.ndarr
 
 
 def probability_summary(posterior: Posterior, X: Any, level: float) -> np.ndarray:
-    """Mean and ends of the interval of each probability from one pass over the draws, shape (n_rows, 3)."""
+    """Mean and ends of the interval of each probability from one pass over the draws, shape (n_rows, 3).
+
+    With more than two outcomes of shape (n_rows, n_outcomes, 3).
+    """
     tails = interval_ends(level)
 
     def summary(probability: np.ndarray) -> np.ndarray:
-        return np.vstack([probability.mean(axis=0), np.quantile(probability, tails, axis=0)]).T
+        ends = np.quantile(probability, tails, axis=0)
+        return np.moveaxis(np.concatenate([probability.mean(axis=0)[None], ends]), 0, -1)
 
     return _in_pieces(posterior, X, summary)
 
