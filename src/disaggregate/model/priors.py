@@ -133,6 +133,19 @@ def half_normal(deviation: float, floor: float = 0.0) -> ScalePrior:
     return ScalePrior(0.5, 0.5 / deviation**2, 0.5 * floor**2)
 
 
+def gamma(shape: float, mean: float, floor: float = 0.0) -> ScalePrior:
+    """Return the prior under which delta2 is gamma.
+
+    Parameters
+    ----------
+    shape, mean : float
+        Of delta2.
+    floor : float, default=0.0
+        Below about this delta the density falls to nothing.
+    """
+    return ScalePrior(shape, shape / mean, 0.5 * floor**2)
+
+
 def slice_step(
     log_density: Callable[[float], float], present: float, width: float, rng: np.random.Generator
 ) -> float:
