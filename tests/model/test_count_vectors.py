@@ -108,3 +108,13 @@ def test_contrasts_are_orthonormal_and_scores_come_back(rng):
     np.testing.assert_allclose(rows.sum(axis=1), 0.0, atol=1e-12)
     scores = rng.standard_normal((7, 4))
     np.testing.assert_allclose(scores_of(logits_of(scores)), scores, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_outcomes", [3, 4])
+def test_intercepts_of_new_groups_are_about_integrated_out(n_outcomes, rng):
+    variance = 0.6
+    scores = 1.2 * rng.standard_normal((12, n_outcomes - 1))
+    intercepts = np.sqrt(variance) * rng.standard_normal((4000, 1, n_outcomes - 1))
+    exact = probabilities_of(logits_of(scores + np.concatenate([intercepts, -intercepts]))).mean(axis=0)
+    near = probabilities_of(logits_of(scores / np.sqrt(1.0 + variance)))
+    np.testing.assert_allclose(near, exact, atol=0.02)

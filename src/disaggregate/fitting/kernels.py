@@ -36,6 +36,9 @@ _LEAST_SHARE = 0.4
 # run.
 _MOST_CENTERS = 1500
 
+# Weights of all scores of several outcomes together: a search for modes takes the third power of their number.
+_MOST_WEIGHTS = 900
+
 
 @dataclass(frozen=True)
 class KernelModel:
@@ -113,7 +116,8 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
 
 def _outcome_model(plan: FitPlan, basis: Basis, powers: np.ndarray) -> KernelModel:
     """Give the columns of a kernel to each of several scores."""
-    directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
+    every = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
+    directions = every.leading(max(1, _MOST_WEIGHTS // (plan.n_outcomes - 1)))
     one = plan.components(directions.spread, directions.n_fixed, len(plan.X))
     order = column_order(one)
     components = stacked(one, plan.n_outcomes, one.n_places)
