@@ -20,6 +20,7 @@ from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
 from disaggregate.posterior.diagnostics import diagnose
@@ -28,6 +29,7 @@ from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_log_scores, outcome_tables
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
@@ -41,12 +43,16 @@ from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
 from disaggregate.tables.suppression import SHARES, members_of_groups, withhold
-from disaggregate.tables.targets import read_group_target, speaks_of_groups
+from disaggregate.tables.targets import read_target, speaks_of_groups
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from disaggregate.tables.people import Rows
+
+
+# Intercepts of groups, over all scores of several outcomes, that are weights of their own.
+_MOST_OFFSETS = 2000
 
 
 class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
@@ -122,12 +128,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes: [0, 1] for groups, the two labels for supervised learning.
+    classes_ : ndarray of shape (n_classes,)
+        The classes: [0, 1] for groups that report shares, or the outcomes that their reports name; the labels for
+        supervised learning.
     posterior_ : Posterior
         Draws of the parameters.
     label_proba_ : ndarray of shape (n_rows,)
-        Probability that each training individual is positive, given its own group's evidence too.
+        Probability that each training individual is positive, given its own group's evidence too; with more than
+        two classes of each of them, shape (n_rows, n_classes).
     context_ : Context or None
         Average features of the groups, where they may matter.
     group_effects_ : GroupEffects or None
@@ -230,9 +238,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : dataframe or array-like of shape (n_rows, n_features)
             One row an individual; numeric features.
-        y : mapping, Series, array-like, two-column dataframe or structured target
+        y : mapping, Series, array-like, dataframe or structured target
             What the groups report: group to share or evidence; one share a row; a dataframe [group, share];
-            or :func:`disaggregate.group_target`. Without groups: one label a row.
+            or :func:`disaggregate.group_target`. For several outcomes: a dataframe of shares with a row per group
+            and a column per outcome, or group to ``{outcome: share}`` or to
+            :class:`disaggregate.evidence.Counts`, ``Shares`` or ``Bounds``. Without groups: one label a row.
         groups : array-like of shape (n_rows,), optional
             Group id of each row; any hashable values.
         sample_weight : array-like of shape (n_rows,), optional
@@ -266,11 +276,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         classes, data = self._read_target(X, y, groups, len(features), weights, people)
         has_groups = speaks_of_groups(y, groups)
         self._require_known_laws(data)
+        if isinstance(data, GroupedOutcomes):
+            self._require_for_outcomes(data)
         if self.group_effects is True and not has_groups:
             raise ValueError("group_effects=True needs groups: plain labels define none.")
         context = self._find_context(features, data, has_groups)
         partitions = None
-        if self.weights == "dense" and is_for_partitions(len(features), data):
+        is_binary = not isinstance(data, GroupedOutcomes)
+        if self.weights == "dense" and is_binary and is_for_partitions(len(features), data):
             partitions = partition_rows(features[data.order], data)
         training = _training_rows(features, data, context)
         return self._run(
@@ -368,7 +381,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             fitted.kernels,
             data.rounding_error,
             fitted.stopped_early,
-            check_reports(self.posterior_, training, data),
+            None if len(classes) > 2 else check_reports(self.posterior_, training, data),
         )
         if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
@@ -391,7 +404,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         return self._fitted.ladder.log_evidence
 
     def predict_proba(self, X: Any, groups: Any = None, *, precision: float | None = None) -> np.ndarray:
-        """Probability of each class for each row, shape (n_rows, 2); columns follow ``classes_``.
+        """Probability of each class for each row, shape (n_rows, n_classes); columns follow ``classes_``.
 
         Parameters
         ----------
@@ -408,25 +421,31 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         posterior, rows = self._fitted_and_rows(X, groups)
         if precision is not None:
             posterior = thin_to(posterior, rows, precision)
-        positive = probability_mean(posterior, rows)
-        return np.column_stack([1.0 - positive, positive])
+        found = probability_mean(posterior, rows)
+        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
         """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
         return monte_carlo_error(*self._fitted_and_rows(X, groups))
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
-        """More probable class of each row, shape (n_rows,); arguments as for :meth:`predict_proba`."""
-        positive = probability_mean(*self._fitted_and_rows(X, groups))
-        return self.classes_[(positive > 0.5).astype(int)]
+        """Most probable class of each row, shape (n_rows,); arguments as for :meth:`predict_proba`."""
+        found = probability_mean(*self._fitted_and_rows(X, groups))
+        return self.classes_[found.argmax(axis=1) if found.ndim == 2 else (found > 0.5).astype(int)]
 
     def predict_interval(self, X: Any, level: float = 0.9, groups: Any = None) -> np.ndarray:
-        """Central credible interval of each row's probability of the positive class, shape (n_rows, 2)."""
+        """Central credible interval of each row's probability of the positive class, shape (n_rows, 2).
+
+        With more than two classes of each of them, shape (n_rows, n_classes, 2).
+        """
         posterior, rows = self._fitted_and_rows(X, groups)
         return probability_interval(posterior, rows, level)
 
     def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows)."""
+        """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).
+
+        With more than two classes of each of them, shape (n_chains, n_draws, n_rows, n_classes).
+        """
         return probability_draws(*self._fitted_and_rows(X, groups))
 
     def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
@@ -443,11 +462,16 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         DataFrame
-            Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row.
+            Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row. With more than two classes
+            a row for each class of a group, named by ``outcome`` after the group.
         """
         check_is_fitted(self)
+        members = members_of_groups(self._data)
+        if isinstance(self._data, GroupedOutcomes):
+            tables = outcome_tables(self._data, self._fitted.count_tallies, level)
+            return by_outcome(tables, lambda one: withhold(one, min_group_size, SHARES, members), 1)
         table = group_table(self._data, self._fitted.count_tallies, level)
-        return withhold(table, min_group_size, SHARES, members_of_groups(self._data))
+        return withhold(table, min_group_size, SHARES, members)
 
     def subgroups(
         self,
@@ -480,7 +504,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         DataFrame
-            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``.
+            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
+            classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
         """
         from disaggregate.posterior.subgroups import subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
@@ -496,6 +521,16 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         def probability(some: Rows) -> np.ndarray:
             return probability_draws(self.posterior_, rows[some])
 
+        if len(self.classes_) > 2:
+            drawn_by_class = {
+                name: subgroup_draws(of_outcome(probability, k), people, by, weight)
+                for k, name in enumerate(self.classes_.tolist())
+            }
+            return by_outcome(
+                drawn_by_class,
+                lambda drawn: withhold(drawn.table(level), min_group_size, members=drawn.effective),
+                len(as_names(by)),
+            )
         drawn = subgroup_draws(probability, people, by, weight)
         return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
@@ -520,8 +555,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             _require_no_counts(people)
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
-        _, data = self._read_target(X, y, groups, len(features), weights, people)
+        _, data = self._read_target(X, y, groups, len(features), weights, people, self.classes_)
         rows = self._individuals(features, data.ids)
+        if isinstance(data, GroupedOutcomes) or self.posterior_.n_outcomes > 2:
+            return float(np.mean(outcome_log_scores(self.posterior_, rows, data)))
         return float(np.mean(group_log_scores(self.posterior_, rows, data)))
 
     def save(self, path: str | Path, *, anonymise: bool = False, min_group_size: int = 5) -> None:
@@ -548,7 +585,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self.weights == "dense"
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -600,6 +637,25 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 "the rows themselves."
             )
 
+    def _require_for_outcomes(self, data: GroupedOutcomes) -> None:
+        """Refuse what there is not yet for more than two outcomes."""
+        if self.weights == "sparse":
+            raise ValueError(
+                'Only binary classification is supported with weights="sparse", the model of 2005; there are '
+                f'{len(data.outcomes)} outcomes. Use weights="dense".'
+            )
+        if self.n_replicas not in (None, 1):
+            raise ValueError(
+                "n_replicas is not yet for more than two outcomes: kernels are compared by the modes of their "
+                "posteriors; use n_replicas=None."
+            )
+        n_offsets = len(data.names) * (len(data.outcomes) - 1)
+        if self._has_places(data) and n_offsets > _MOST_OFFSETS:
+            raise ValueError(
+                f"group_effects are not yet for {len(data.names)} groups with {len(data.outcomes)} outcomes, "
+                f"which make more than {_MOST_OFFSETS} intercepts; use group_effects=False, or join groups."
+            )
+
     def _has_places(self, data: GroupedData) -> bool:
         if self.group_effects != "auto":
             return bool(self.group_effects)
@@ -613,9 +669,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         n_rows: int,
         weights: np.ndarray | None,
         counts: np.ndarray | None,
+        classes: np.ndarray | None = None,
     ) -> tuple[np.ndarray, GroupedData]:
+        """Return classes and groups; reports that name outcomes name those of an earlier fit, if there is one."""
         if speaks_of_groups(y, groups):
-            return np.array([0, 1]), read_group_target(X, y, groups, n_rows, self.confidence, weights, counts)
+            known = None if classes is None else classes.tolist()
+            return read_target(X, y, groups, n_rows, self.confidence, weights, counts, known)
         require_no_weights(weights)
         _require_no_counts(counts)
         return read_labels(y, n_rows)

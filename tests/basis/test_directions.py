@@ -129,3 +129,14 @@ def test_emphasis_holds_away_from_the_centers(intercept: bool, rng) -> None:
     )
     weights = rng.standard_normal((5, len(directions.spread)))
     np.testing.assert_allclose(weights @ directions.to_kernels @ psi, weights @ directions.columns, atol=1e-5)
+
+
+def test_leading_directions_are_those_of_largest_variance_and_the_constant(rng):
+    X = rng.normal(size=(30, 3))
+    basis = Basis(resolve_kernel("rbf", 0.5, 3, 1.0, X), X, True)
+    every = principal_directions(basis, basis.columns(X), separate_constant=True)
+    few = every.leading(4)
+    assert few.columns.shape == (5, 30)
+    np.testing.assert_array_equal(few.columns, every.columns[:5])
+    assert few.spread.min() >= every.spread[4:].max()
+    assert every.leading(10_000).to_kernels.shape == every.to_kernels.shape

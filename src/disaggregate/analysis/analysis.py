@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from disaggregate.analysis.effects import avg_comparisons
 from disaggregate.analysis.identification import between_group_share
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.blocks import of_rows
+from disaggregate.posterior.outcomes import by_outcome
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
 from disaggregate.tables.counts import averages_by_group, counts_of, people_per_row
@@ -58,6 +59,8 @@ class Analysis:
     def predict(self, people: Any, level: float = 0.9) -> pd.DataFrame:
         """Tabulate ``probability, conf_low, conf_high`` of each person.
 
+        With more than two outcomes these are three columns for each, such as ``probability_green``.
+
         Parameters
         ----------
         people : path or dataframe
@@ -69,7 +72,16 @@ class Analysis:
         known = self.knowing([table])
         posterior, rows = known.classifier._fitted_and_rows(self.encoder.transform(table), known._groups_of(table))
         summary = probability_summary(posterior, rows, level)
-        return pd.DataFrame(summary, columns=["probability", "conf_low", "conf_high"], index=table.index)
+        names = ["probability", "conf_low", "conf_high"]
+        if summary.ndim == 3:
+            names = [f"{name}_{outcome}" for outcome in self.outcomes for name in names]
+        return pd.DataFrame(summary.reshape(len(summary), -1), columns=names, index=table.index)
+
+    @property
+    def outcomes(self) -> list[Hashable]:
+        """The outcomes, where there are more than two; else none."""
+        classes = self.classifier.classes_.tolist()
+        return classes if len(classes) > 2 else []
 
     def predict_draws(self, people: Any) -> np.ndarray:
         """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows).
@@ -77,6 +89,15 @@ class Analysis:
         In a fit with context or group effects people count as members of the group that their row names.
         """
         return self.classifier.predict_draws(self.encoder.transform(people), self._groups_of(people))
+
+    def _draws_of(self, outcome: Hashable | None) -> Callable[[Any], np.ndarray]:
+        """Return what predicts one outcome: the positive class, or the one that is asked for."""
+        if not self.outcomes:
+            return self.predict_draws
+        if outcome not in self.outcomes:
+            raise TableError(f"name one of the outcomes {self.outcomes}; got {outcome!r}.")
+        number = self.outcomes.index(outcome)
+        return lambda people: self.predict_draws(people)[..., number]
 
     def knowing(self, tables: Iterable[pd.DataFrame]) -> Analysis:
         """Return an analysis that knows the make-up of all groups, before some of their people are predicted.
@@ -146,8 +167,17 @@ class Analysis:
             Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
             People without weight do not count.
         """
-        drawn = self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes)
-        return withhold(drawn.table(level), min_group_size, members=drawn.effective)
+
+        def table_of(drawn: SubgroupDraws) -> pd.DataFrame:
+            return withhold(drawn.table(level), min_group_size, members=drawn.effective)
+
+        if not self.outcomes:
+            return table_of(self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes))
+        drawn = {
+            name: self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes, outcome=name)
+            for name in self.outcomes
+        }
+        return by_outcome(drawn, table_of, len(as_names(by)))
 
     def subgroup_draws(
         self,
@@ -157,15 +187,24 @@ class Analysis:
         replicates: Iterable[str] = (),
         *,
         outcomes: bool = False,
+        outcome: Hashable | None = None,
     ) -> SubgroupDraws:
-        """Find the rate of each subgroup in each draw; parameters as of :meth:`subgroups`."""
+        """Find the rate of each subgroup in each draw.
+
+        Parameters
+        ----------
+        people, by, weights, replicates, outcomes
+            As of :meth:`subgroups`.
+        outcome : hashable, optional
+            Whose rate, where there are more than two outcomes.
+        """
         table = self.read(people)
         weight = weights or self.roles.weight
         # The share among these very people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
         return subgroup_draws(
-            of_rows(self.knowing([table]).predict_draws, table),
+            of_rows(self.knowing([table])._draws_of(outcome), table),
             table,
             by,
             table[weight].to_numpy(dtype=float) if weight else None,
@@ -200,7 +239,8 @@ class Analysis:
         Returns
         -------
         DataFrame
-            Columns ``term, contrast, estimate, std_error, conf_low, conf_high``.
+            Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; with more than two outcomes a row
+            for each, named by ``outcome`` after the contrast.
         """
         table = self.read(people)
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]
@@ -212,15 +252,21 @@ class Analysis:
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])
         known = self.knowing([table])
         group = [] if known._groups_of(table) is None else [self.roles.group]
-        return avg_comparisons(
-            known.predict_draws,
-            table[[*self.encoder.features, *group]],
-            features or _not_empty(table[self.encoder.features]),
-            weights=table[weight].to_numpy(dtype=float) if weight else None,
-            counts=counts_of(table, self.roles),
-            level=level,
-            min_group_size=min_group_size,
-        )
+
+        def table_of(outcome: Hashable | None) -> pd.DataFrame:
+            return avg_comparisons(
+                known._draws_of(outcome),
+                table[[*self.encoder.features, *group]],
+                features or _not_empty(table[self.encoder.features]),
+                weights=table[weight].to_numpy(dtype=float) if weight else None,
+                counts=counts_of(table, self.roles),
+                level=level,
+                min_group_size=min_group_size,
+            )
+
+        if not self.outcomes:
+            return table_of(None)
+        return by_outcome({name: name for name in self.outcomes}, table_of, 2)
 
     def between_groups(self, people: Any) -> pd.DataFrame:
         """Tabulate how much of each feature's spread lies between groups, where alone reports can tell of it."""

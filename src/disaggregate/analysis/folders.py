@@ -73,6 +73,7 @@ def fit_folder(
     """
     _require_dense(settings or {})
     _require_people(roles.get("count"))
+    _require_two_outcomes(roles)
     arguments = _without_warm_start(how or {})
     folder, results = PeopleFolder.open(people), read_table(results)
     if isinstance(confidence, str):
@@ -116,6 +117,15 @@ def _require_people(count: str | None) -> None:
         raise TableError(
             f"count: {count!r} says that rows are cells, but a folder must hold one row per person; "
             "write the cells to one file, and give that."
+        )
+
+
+def _require_two_outcomes(roles: dict[str, Any]) -> None:
+    positives = roles.get("positives")
+    are_many = positives is not None and not isinstance(positives, str) and len(list(positives)) > 1
+    if roles.get("shares") or roles.get("rest") or are_many:
+        raise TableError(
+            "several outcomes are not yet for a folder of files; give the people as one table, or a random part."
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.tables.frames import as_table
 from disaggregate.tables.suppression import hidden, members_of_groups
@@ -38,6 +39,7 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
         report alone; ``sure``, how many are as good as known to whoever has the model; ``surest``, the highest
         probability of a label among them; ``says``, the same in words.
     """
+    require_two_outcomes(model, "disclosure", "the largest label_proba_ of each row, who is as good as known")
     classifier = getattr(model, "classifier", model)
     data, probability = classifier._data, _of_members(classifier)
     certainty = np.maximum(probability, 1.0 - probability)[data.order]
@@ -70,6 +72,7 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     min_group_size : int
         Smallest group whose members may be told apart.
     """
+    require_two_outcomes(model, "withholding of label_proba_", "label_proba_ of groups that are large enough")
     classifier = getattr(model, "classifier", model)
     data = classifier._data
     withheld = hidden(members_of_groups(data), min_group_size) | _is_settled(data)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from disaggregate.analysis.analysis import Analysis
+from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.groups.evidence import Evidence, Fraction
 from disaggregate.settings import scale_prior_around
 from disaggregate.tables.counts import counts_to_fit, rows_that_count
@@ -89,6 +90,7 @@ def subgroup_sensitivity(
         first the fit "as it is". Shifts are from that fit, and in its standard errors: beyond 1 the choice matters
         more than the noise. ``effective`` is the number of people that a rate speaks of, by their weights.
     """
+    require_two_outcomes(analysis, "sensitivity", "fits with other settings, one by one")
     table = analysis.read(people)
     groupings = [[], *(as_names(entry) for entry in by)]
     require_columns(table, [name for names in groupings for name in names])

@@ -40,6 +40,11 @@ class Directions:
     to_kernels: np.ndarray
     n_fixed: int = 0
 
+    def leading(self, most: int) -> Directions:
+        """Keep so many directions at most, those of the largest variance, beside a separate constant."""
+        n_kept = self.n_fixed + most
+        return Directions(self.columns[:n_kept], self.spread[:most], self.to_kernels[:n_kept], self.n_fixed)
+
 
 def principal_directions(basis: Basis, psi: np.ndarray, separate_constant: bool = False) -> Directions:
     """Principal directions of the Gaussian process with covariance delta2 (K / mean diagonal + intercept).

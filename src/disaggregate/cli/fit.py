@@ -26,6 +26,7 @@ examples:
   disaggregate fit survey.csv official.csv --group cd --share pct --size votes --sampled \\
       --features age,sex,educ --weights w -o model.dgz
   disaggregate fit census.csv votes.csv --group district --positives yes --total valid --count n -o model.dgz
+  disaggregate fit people.csv votes.csv --group district --shares purple,green --rest "did not vote" -o model.dgz
 """
 
 _CHOICES: dict[str, bool | str] = {"auto": "auto", "yes": True, "no": False}

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Add the columns probability, conf_low and conf_high to each row of a table of people. The table is read and written
 in pieces, so it may be larger than memory. From a folder of Parquet files, files of the same names are written
-to another folder. Rows that are cells of several people stay one row per cell.
+to another folder. Rows that are cells of several people stay one row per cell. With several outcomes there are
+three columns for each, such as probability_green, conf_low_green and conf_high_green.
 """
 EXAMPLES = """\
 examples:
@@ -27,7 +28,6 @@ examples:
   disaggregate predict model.dgz people/ -o predicted/
 """
 ROWS = 5000
-NEW_COLUMNS = ("probability", "conf_low", "conf_high")
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -72,8 +72,9 @@ def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFra
             counted=lambda n_rows: bar.update(task, description="predicting", total=n_rows),
         )
         for piece in pieces:
-            taken = [name for name in NEW_COLUMNS if name in piece]
+            predicted = analysis.predict(piece, arguments.level)
+            taken = [name for name in predicted if name in piece]
             if taken:
                 raise CommandError(f"the table has a column {taken[0]!r} already; rename it first")
-            yield piece.join(analysis.predict(piece, arguments.level))
+            yield piece.join(predicted)
             bar.advance(task, len(piece))

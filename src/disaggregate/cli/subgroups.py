@@ -60,4 +60,5 @@ def run(arguments: argparse.Namespace) -> None:
         )
         if arguments.output:
             write_rows(arguments.output, [table], raw=arguments.raw)
-    print_table(table, f"Share of positives by {', '.join(arguments.by)}", arguments.json)
+    what = "Share of each outcome" if "outcome" in table else "Share of positives"
+    print_table(table, f"{what} by {', '.join(arguments.by)}", arguments.json)

@@ -7,7 +7,7 @@ from typing import Any
 
 ROLES = {
     "share": "share of positives, from 0 to 1",
-    "positives": "count of positives",
+    "positives": "count of positives; several columns, separated by commas, are several outcomes",
     "total": "among how many they were counted",
     "low": "lowest possible share or count",
     "high": "highest possible share or count",
@@ -36,7 +36,10 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     add("--group", required=True, metavar="COLUMN", help="group of each person, and of each result")
     add = parser.add_argument_group("columns of RESULTS").add_argument
     for role, meaning in ROLES.items():
-        add(f"--{role}", metavar="COLUMN", help=meaning)
+        kind = {"type": names, "metavar": "COLUMNS"} if role == "positives" else {"metavar": "COLUMN"}
+        add(f"--{role}", help=meaning, **kind)
+    add("--shares", type=names, metavar="COLUMNS", help="share of each of several outcomes, separated by commas")
+    add("--rest", metavar="NAME", help="name of the outcome that the others leave of the whole, such as 'at home'")
     add(
         "--noise-kind",
         choices=("laplace", "gaussian"),
@@ -67,6 +70,7 @@ def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     roles: dict[str, Any] = {role: getattr(arguments, role) for role in ("group", *ROLES)}
     roles |= {"count": arguments.count, "weight": arguments.weights, "replicates": arguments.replicates}
     roles |= {"features": arguments.features, "ignore": arguments.ignore}
+    roles |= {"shares": arguments.shares or (), "rest": arguments.rest}
     if confidence_number(arguments) is None:
         roles["confidence"] = arguments.confidence
     return roles

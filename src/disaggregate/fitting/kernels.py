@@ -11,6 +11,7 @@ from scipy.special import softmax
 from disaggregate.basis import Basis, choose_centers, principal_directions
 from disaggregate.basis.directions import independent_features, leading_directions, with_constant
 from disaggregate.fitting.plan import FitPlan
+from disaggregate.model.outcomes import column_order, stacked
 from disaggregate.model.reports import log_peaks, make_reports
 from disaggregate.parallel import hold, run_tasks
 from disaggregate.parallel.held import Held
@@ -18,6 +19,7 @@ from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.backend import Backend
+from disaggregate.sampler.dense.outcomes import OutcomeData
 from disaggregate.sampler.dense.partition import TILE_ROWS, PartitionRows, Recipe, storage_for
 from disaggregate.sampler.dense.partitioned import PartitionedData
 from disaggregate.sampler.dense.start import best_mode
@@ -33,6 +35,9 @@ _LEAST_SHARE = 0.4
 # Kernels are compared on at most this many centres; beyond, finding their directions takes longer than a short
 # run.
 _MOST_CENTERS = 1500
+
+# Weights of all scores of several outcomes together: a search for modes takes the third power of their number.
+_MOST_WEIGHTS = 900
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,8 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
     rows : Held, optional
         The rows of the partitions, where there are any.
     """
+    if plan.n_outcomes > 2:
+        return _outcome_model(plan, basis, powers)
     if plan.partitions is None or rows is None:
         directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
         components = plan.components(directions.spread, directions.n_fixed, len(plan.X))
@@ -105,6 +112,17 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
     components = plan.components(spread, n_fixed, sum(plan.partitions.n_rows))
     partitioned = PartitionedData(components, rows, plan.partitions, recipe)
     return KernelModel(basis, to_kernels, partitioned)
+
+
+def _outcome_model(plan: FitPlan, basis: Basis, powers: np.ndarray) -> KernelModel:
+    """Give the columns of a kernel to each of several scores."""
+    every = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
+    directions = every.leading(max(1, _MOST_WEIGHTS // (plan.n_outcomes - 1)))
+    one = plan.components(directions.spread, directions.n_fixed, len(plan.X))
+    order = column_order(one)
+    components = stacked(one, plan.n_outcomes, one.n_places)
+    backend = OutcomeData(components, directions.columns[order], plan.outcome_reports, powers)
+    return KernelModel(basis, np.ascontiguousarray(directions.to_kernels[order]), backend)
 
 
 def held_rows(plan: FitPlan) -> Held | None:
@@ -127,11 +145,12 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
     """Return the kernels that share the draws, ready to run, and how all of them did.
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
-    modes tell how probable each kernel is, and chains need no ladder unless it is asked for.
+    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. With more than two
+    outcomes there is none.
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
-    single = plan.has_places and plan.n_replicas is None
+    single = plan.n_outcomes > 2 or (plan.has_places and plan.n_replicas is None)
     n_replicas = 1 if single else plan.n_replicas
     if len(plan.bases) == 1:
         return run_pilots(plan, plan.bases, n_replicas, ENOUGH_TO_TUNE), []
@@ -160,7 +179,7 @@ def weigh_kernels(plan: FitPlan) -> tuple[list[KernelScore], list[TunedKernel]]:
 def weigh_by_modes(plan: FitPlan) -> list[KernelScore]:
     """Compare kernels by the evidence that each would have if its posterior were normal (Laplace)."""
     plan.prepare()
-    peak = float(log_peaks(plan.data).sum())
+    peak = 0.0 if plan.n_outcomes > 2 else float(log_peaks(plan.data).sum())
     pairs = zip(plan.bases, plan.streams.for_pilots(len(plan.bases)), strict=True)
     modes = [best_mode(kernel_model(plan, basis, np.ones(1)).backend.target, 2, rng) for basis, rng in pairs]
     return score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes])

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from disaggregate.basis import Basis
 from disaggregate.groups import GroupedData
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.model.components import Components, make_components
+from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
 from disaggregate.parallel import Executor, Threads
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows
 from disaggregate.sampler.model import Prior
-from disaggregate.sampler.prepare import prepare, prepare_dense
+from disaggregate.sampler.prepare import prepare, prepare_dense, prepare_outcomes
 from disaggregate.sampler.streams import Streams
 
 # Prior standard deviation of a constant that stands outside the scale of the individual component: base rates
@@ -103,9 +106,23 @@ class FitPlan:
         """Whether some groups' members are a sample of a population."""
         return any(population is not None for population in self.data.populations)
 
+    @property
+    def n_outcomes(self) -> int:
+        """Number of outcomes."""
+        return len(self.data.outcomes) if isinstance(self.data, GroupedOutcomes) else 2
+
+    @cached_property
+    def outcome_reports(self) -> OutcomeReports:
+        """What the groups report, where there are more than two outcomes."""
+        if not isinstance(self.data, GroupedOutcomes):
+            raise TypeError("reports on two outcomes are no count vectors.")
+        return make_outcome_reports(self.data)
+
     def prepare(self) -> None:
         """Make sure that what the fit needs is compiled."""
-        if self.schedule.moves == "dense":
+        if self.n_outcomes > 2:
+            prepare_outcomes()
+        elif self.schedule.moves == "dense":
             prepare_dense(
                 has_places=self.has_places or self.has_samples, in_partitions=self.partitions is not None
             )

@@ -22,8 +22,9 @@ class Fitted:
     ----------
     posterior : Posterior
         Draws.
-    label_sums : ndarray of shape (n_chains, n_rows)
-        In how many draws each individual was positive, or is expected to be, in the caller's order.
+    label_sums : ndarray of shape (n_chains, n_rows) or (n_chains, n_rows, n_outcomes)
+        In how many draws each individual was positive, or is expected to be, in the caller's order; with more than
+        two outcomes, of each of them.
     count_tallies : ndarray of shape (n_tallies,)
         How often each group had each share of positives, over the draws of all chains.
     ladder : LadderReport or None

@@ -11,6 +11,7 @@ import numpy as np
 
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
+from disaggregate.fitting.outcomes import OutcomeSampling
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
 from disaggregate.fitting.run import Sampling, run
@@ -111,6 +112,7 @@ class FitSession:
             self._folder.claim(again=self._resume)
         kind: type[DenseSampling] | type[SparseSampling]
         kind = DenseSampling if plan.schedule.moves == "dense" else SparseSampling
+        kind = OutcomeSampling if plan.n_outcomes > 2 else kind
         if self._saved is None:
             self._sampling = self._with_store(kind.start(plan))
             return

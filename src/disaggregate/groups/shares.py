@@ -9,24 +9,30 @@ from typing import Any
 
 from disaggregate.groups.evidence import Evidence, Fraction
 from disaggregate.groups.forms import is_missing
+from disaggregate.groups.outcome_evidence import OutcomeEvidence, Shares
 
 Confidence = float | Mapping[Hashable, float]
 
 
-def evidence_of(group: Hashable, report: Any, confidence: Confidence) -> Evidence:
-    """Take evidence as it is, and a number as the paper's reported fraction.
+def evidence_of(group: Hashable, report: Any, confidence: Confidence) -> Evidence | OutcomeEvidence:
+    """Take evidence as it is, a number as the paper's reported fraction, and a mapping as shares of outcomes.
 
     Parameters
     ----------
     group : hashable
         The group's id, for messages.
-    report : Evidence or float
+    report : Evidence, OutcomeEvidence, float or mapping
         What the group reports.
     confidence : float or mapping
         Confidence in plain shares, one for all or one a group.
     """
-    if isinstance(report, Evidence):
+    if isinstance(report, (Evidence, OutcomeEvidence)):
         return report
+    if isinstance(report, Mapping):
+        try:
+            return Shares(report, _confidence_of(group, confidence))
+        except ValueError as error:
+            raise ValueError(f"group {group!r}: {error}") from error
     if is_missing(report):
         raise ValueError(
             f"the share of group {group!r} is missing ({report!r}); give one, or "

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from disaggregate.basis import Basis
 from disaggregate.model.components import Components
+from disaggregate.model.outcomes import logits_of
 from disaggregate.posterior.individuals import as_individuals
 from disaggregate.posterior.mapped import require_intact
 from disaggregate.sampler.chain import ChainDraws
@@ -45,6 +46,9 @@ class KernelDraws:
         Intercept of each group, where groups have one.
     place_delta2 : ndarray of shape (n_chains, n_draws) or None
         Their scale: the variance of a group that was not in the fit.
+    n_outcomes : int
+        Number of outcomes. With more than two there are as many scores less one, and weights and places hold those
+        of all scores, one score after the other.
     """
 
     basis: Basis
@@ -54,6 +58,7 @@ class KernelDraws:
     context_delta2: np.ndarray | None = None
     places: np.ndarray | None = None
     place_delta2: np.ndarray | None = None
+    n_outcomes: int = 2
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -78,11 +83,31 @@ class KernelDraws:
         ----------
         rows : Individuals or ndarray of shape (n_rows, n_features)
             Individuals.
+
+        Returns
+        -------
+        ndarray
+            With more than two outcomes of shape (n_chains * n_draws, n_rows, n_outcomes): their logits, whose
+            softmax are the probabilities, about so for a group that was not in the fit.
         """
         self.require_intact()
         individuals = as_individuals(rows)
         X = individuals.with_context() if self.basis.context else individuals.features
+        if self.n_outcomes > 2:
+            return self._logits(X, individuals.place)
         return self._at_place(self._of_features(X), individuals.place)
+
+    def _logits(self, X: np.ndarray, place: np.ndarray | None) -> np.ndarray:
+        n_scores = self.n_outcomes - 1
+        weights = np.asarray(self.weights).reshape(-1, self.basis.n_columns)
+        scores = (weights @ self.basis.columns(X)).reshape(-1, n_scores, len(X))
+        if self.places is not None and self.place_delta2 is not None:
+            narrower = 1.0 / np.sqrt(1.0 + self.place_delta2.reshape(-1, 1, 1))
+            known = np.zeros(len(X), dtype=bool) if place is None else place >= 0
+            offsets = self.places.reshape(len(scores), n_scores, -1)
+            there = np.zeros(len(X), dtype=np.int64) if place is None else np.where(known, place, 0)
+            scores = np.where(known, scores + offsets[:, :, there], scores * narrower)
+        return logits_of(np.moveaxis(scores, 1, 2))
 
     def _of_features(self, X: np.ndarray) -> np.ndarray:
         if isinstance(self.weights, np.ndarray):
@@ -133,7 +158,7 @@ class KernelDraws:
     @property
     def constant(self) -> np.ndarray | None:
         """Weight of the intercept in each draw, shape (n_chains, n_draws); None without one."""
-        if not self.basis.intercept:
+        if not self.basis.intercept or self.n_outcomes > 2:
             return None
         self.require_intact()
         first = self.weights[:, [0]]
@@ -226,6 +251,65 @@ def gather_dense_draws(
         context_delta2=np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
         places=put("places", shape, np.dtype(float), places()) if has_places else None,
         place_delta2=np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
+    )
+
+
+def gather_outcome_draws(
+    chains: Sequence[DenseDraws],
+    basis: Basis,
+    to_kernels: np.ndarray,
+    n_outcomes: int,
+    n_context: int,
+    n_places: int,
+    context_norm: float,
+    put: Put,
+) -> KernelDraws:
+    """Put the chains' draws of several scores together, with the weights turned into weights of the kernels.
+
+    Parameters
+    ----------
+    chains : sequence of DenseDraws
+        Draws of each chain; weights as in :func:`disaggregate.model.outcomes.stacked`.
+    basis, context_norm, put
+        As for :func:`gather_dense_draws`.
+    to_kernels : ndarray of shape (n_directions, n_columns without context)
+        The same, in the order of the columns of one score.
+    n_outcomes, n_context, n_places : int
+        Outcomes, and context and groups' intercepts of one score.
+    """
+    n_scores, n_columns = n_outcomes - 1, len(to_kernels)
+    scales = np.stack([chain.scales for chain in chains])
+    n_draws, first = scales.shape[0] * scales.shape[1], int(basis.intercept)
+
+    def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for chain in chains:
+            for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
+                columns, by_group = np.split(chain.weights[piece], [n_scores * n_columns], axis=1)
+                yield (
+                    columns.reshape(len(columns), n_scores, n_columns) @ to_kernels,
+                    by_group.reshape(len(columns), n_scores, n_context + n_places),
+                )
+
+    def pieces() -> Iterator[np.ndarray]:
+        for kernels, by_group in parts():
+            context = by_group[:, :, :n_context] / context_norm
+            whole = np.concatenate([kernels[:, :, :first], context, kernels[:, :, first:]], axis=2)
+            yield whole.reshape(len(whole), -1)
+
+    def places() -> Iterator[np.ndarray]:
+        for _, by_group in parts():
+            yield by_group[:, :, n_context:].reshape(len(by_group), -1)
+
+    of_places = (n_draws, n_scores * n_places)
+    return KernelDraws(
+        basis=basis,
+        delta2=np.ascontiguousarray(scales[:, :, 0]),
+        n_active=np.full(scales.shape[:2], len(basis.centers)),
+        weights=put("weights", (n_draws, n_scores * basis.n_columns), np.dtype(float), pieces()),
+        context_delta2=np.ascontiguousarray(scales[:, :, 1]) if n_context else None,
+        places=put("places", of_places, np.dtype(float), places()) if n_places else None,
+        place_delta2=np.ascontiguousarray(scales[:, :, -1]) if n_places else None,
+        n_outcomes=n_outcomes,
     )
 
 

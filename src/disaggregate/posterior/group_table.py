@@ -34,7 +34,7 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
         of the true share of the members, and its credible interval.
     """
     tails = interval_ends(level)
-    shares = [_share_summary(count_tallies[i:j], tails) for i, j in pairwise(data.tally_starts)]
+    shares = [share_summary(count_tallies[i:j], tails) for i, j in pairwise(data.tally_starts)]
     implied, low, high = np.array(shares).T
     return as_table(
         {
@@ -48,7 +48,7 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
     )
 
 
-def _share_summary(tallies: np.ndarray, tails: tuple[float, float]) -> tuple[float, float, float]:
+def share_summary(tallies: np.ndarray, tails: tuple[float, float]) -> tuple[float, float, float]:
     """Mean and central interval of a share whose counts occurred so many times."""
     n = len(tallies) - 1
     below = np.cumsum(tallies) / tallies.sum()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtr
 
+from disaggregate.model.outcomes import probabilities_of
 from disaggregate.posterior.draws import KernelDraws
 
 if TYPE_CHECKING:
@@ -65,10 +66,24 @@ class Posterior:
         """Whether groups have an intercept of their own."""
         return self.parts[0].places is not None
 
+    @property
+    def n_outcomes(self) -> int:
+        """Number of outcomes."""
+        return self.parts[0].n_outcomes
+
     def scores(self, rows: Any) -> np.ndarray:
         """Score of each row in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.scores`."""
-        by_part = [part.scores(rows).reshape(*part.shape, len(rows)) for part in self.parts]
-        return self._in_order(by_part).reshape(-1, len(rows))
+        trailing = (len(rows), self.n_outcomes) if self.n_outcomes > 2 else (len(rows),)
+        by_part = [part.scores(rows).reshape(*part.shape, *trailing) for part in self.parts]
+        return self._in_order(by_part).reshape(-1, *trailing)
+
+    def probabilities(self, rows: Any) -> np.ndarray:
+        """Probability of each row in each draw, shape (n_chains * n_draws, n_rows): of the positive class.
+
+        With more than two outcomes of all of them, shape (n_chains * n_draws, n_rows, n_outcomes).
+        """
+        scores = self.scores(rows)
+        return probabilities_of(scores) if self.n_outcomes > 2 else ndtr(scores)
 
     def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
         """Offset of some groups in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.offsets`."""
@@ -107,8 +122,9 @@ class Posterior:
         if constants:
             variables["intercept"] = (("chain", "draw"), self._in_order(constants))
         if X is not None:
-            probability = ndtr(self.scores(np.asarray(X, dtype=np.float64))).reshape(*self.shape, -1)
-            variables["probability"] = (("chain", "draw", "individual"), probability)
+            probability = self.probabilities(np.asarray(X, dtype=np.float64))
+            names = ("chain", "draw", "individual", "outcome")[: probability.ndim + 1]
+            variables["probability"] = (names, probability.reshape(*self.shape, *probability.shape[1:]))
         coordinates = {"chain": np.arange(self.shape[0]), "draw": np.arange(self.shape[1])}
         return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords=coordinates)})
 

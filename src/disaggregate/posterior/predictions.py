@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from disaggregate.parallel import Threads, one_blas_thread
 from disaggregate.posterior.levels import interval_ends
@@ -17,39 +16,49 @@ _VALUES_AT_ONCE = 2**23
 
 
 def probability_mean(posterior: Posterior, X: Any) -> np.ndarray:
-    """Pr(y = 1 given x, D): the average of Phi(f(x)) over the draws, eq. (10). Shape (n_rows,)."""
+    """Pr(y = 1 given x, D): the average of Phi(f(x)) over the draws, eq. (10). Shape (n_rows,).
+
+    With more than two outcomes of each of them, shape (n_rows, n_outcomes).
+    """
     return _in_pieces(posterior, X, lambda probability: probability.mean(axis=0))
 
 
 def probability_interval(posterior: Posterior, X: Any, level: float) -> np.ndarray:
-    """Central credible interval of each probability, shape (n_rows, 2)."""
+    """Central credible interval of each probability, shape (n_rows, 2), or (n_rows, n_outcomes, 2) for several."""
     tails = interval_ends(level)
-    return _in_pieces(posterior, X, lambda probability: np.quantile(probability, tails, axis=0).T)
+    return _in_pieces(posterior, X, lambda found: np.moveaxis(np.quantile(found, tails, axis=0), 0, -1))
 
 
 def probability_summary(posterior: Posterior, X: Any, level: float) -> np.ndarray:
-    """Mean and ends of the interval of each probability from one pass over the draws, shape (n_rows, 3)."""
+    """Mean and ends of the interval of each probability from one pass over the draws, shape (n_rows, 3).
+
+    With more than two outcomes of shape (n_rows, n_outcomes, 3).
+    """
     tails = interval_ends(level)
 
     def summary(probability: np.ndarray) -> np.ndarray:
-        return np.vstack([probability.mean(axis=0), np.quantile(probability, tails, axis=0)]).T
+        ends = np.quantile(probability, tails, axis=0)
+        return np.moveaxis(np.concatenate([probability.mean(axis=0)[None], ends]), 0, -1)
 
     return _in_pieces(posterior, X, summary)
 
 
 def probability_draws(posterior: Posterior, X: Any) -> np.ndarray:
-    """Phi(f(x)) in each draw, shape (n_chains, n_draws, n_rows)."""
-    draws = _in_pieces(posterior, X, lambda probability: probability.T)
-    return np.ascontiguousarray(draws.T).reshape(*posterior.shape, len(X))
+    """Phi(f(x)) in each draw, shape (n_chains, n_draws, n_rows); several outcomes are a last dimension."""
+    draws = _in_pieces(posterior, X, lambda probability: np.swapaxes(probability, 0, 1))
+    return np.ascontiguousarray(np.swapaxes(draws, 0, 1)).reshape(
+        *posterior.shape, *draws.shape[:1], *draws.shape[2:]
+    )
 
 
 def _in_pieces(posterior: Posterior, X: Any, summary: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Apply a summary of (draws, rows) probabilities to pieces of the rows, several at a time."""
-    rows = max(1, _VALUES_AT_ONCE // posterior.delta2.size)
+    values = posterior.n_outcomes if posterior.n_outcomes > 2 else 1
+    rows = max(1, _VALUES_AT_ONCE // (posterior.delta2.size * values))
     starts = range(0, len(X), rows)
 
     def piece(start: int) -> np.ndarray:
-        return summary(ndtr(posterior.scores(X[start : start + rows])))
+        return summary(posterior.probabilities(X[start : start + rows]))
 
     if len(starts) == 1:
         return piece(0)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from disaggregate.even_choice import even_choice
 from disaggregate.posterior.convergence import bulk_ess
@@ -30,7 +29,7 @@ def monte_carlo_error(posterior: Posterior, X: Any) -> float:
     X : ndarray of shape (n_rows, n_features)
         Rows whose probabilities are wanted.
     """
-    probability = ndtr(posterior.scores(X[even_choice(len(X), _ROWS)])).reshape(*posterior.shape, -1)
+    probability = posterior.probabilities(X[even_choice(len(X), _ROWS)]).reshape(*posterior.shape, -1)
     spread = probability.std(axis=(0, 1))
     # A probability that is the same in all draws has no error, and no number of effective draws either.
     effective = np.where(spread > 0.0, np.maximum(np.nan_to_num(bulk_ess(probability), nan=1.0), 1.0), 1.0)

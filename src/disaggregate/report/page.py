@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.complete_file import complete_or_absent
 from disaggregate.report.background import method_section, settings_section
 from disaggregate.report.blocks import Section
@@ -68,6 +69,7 @@ def write_report(
     sensitivity : path or dataframe, optional
         What :func:`disaggregate.analysis.sensitivity.subgroup_sensitivity` returned, or the command wrote.
     """
+    require_two_outcomes(analysis, "the report", "subgroups, effects and group_table, which name each outcome")
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
     size = n_people(table, analysis.roles)

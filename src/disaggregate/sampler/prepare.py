@@ -11,12 +11,16 @@ import numpy as np
 
 from disaggregate.groups.evidence import Fraction
 from disaggregate.groups.grouped import GroupedData, group_rows
+from disaggregate.groups.outcome_evidence import Counts
+from disaggregate.groups.outcomes import group_outcomes
 from disaggregate.model.components import make_components
+from disaggregate.model.outcome_reports import make_outcome_reports
 from disaggregate.model.priors import inverse_gamma
 from disaggregate.model.reports import make_reports
 from disaggregate.sampler.chain import Moves, Schedule, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
+from disaggregate.sampler.dense.outcomes import OutcomeLikelihood
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
@@ -64,6 +68,11 @@ def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> N
         prepare("dense")
 
 
+def prepare_outcomes() -> None:
+    """Make sure of what a fit with more than two outcomes asks for."""
+    prepare_by("outcomes", _ask_a_tiny_likelihood_of_outcomes)
+
+
 def prepare_by(name: str, run: Callable[[], object]) -> None:
     """Run something small that needs the same compiled code as a fit, once in the life of a process.
 
@@ -94,6 +103,15 @@ def _ask_a_tiny_likelihood(deviation: float) -> None:
     likelihood.table(query)
     _ask_for_draws(data, deviation)
     likelihood.add_expected(query, np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
+
+
+def _ask_a_tiny_likelihood_of_outcomes() -> None:
+    data = group_outcomes(["a", "a"], {"a": Counts({1: 1, 2: 1, 3: 0})}, (1, 2, 3))
+    likelihood = OutcomeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_outcome_reports(data))
+    query = Query(np.zeros((1, 4)), np.zeros((1, 0)), np.zeros(1), np.zeros(1))
+    likelihood.gradient(query, np.zeros(1, dtype=np.int64))
+    likelihood.table(query)
+    likelihood.add_expected(query, np.zeros((1, 0)), np.zeros((1, 6)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
 def _ask_for_draws(data: GroupedData, deviation: float) -> None:

@@ -11,7 +11,9 @@ import numpy as np
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.posterior.diagnostics import Diagnostics
+from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.individuals import GroupEffects
 from disaggregate.tables.encoded_columns import CategoryColumn
 from disaggregate.tables.suppression import hidden, members_of_groups
@@ -71,7 +73,8 @@ def without_rare_levels(tables: dict[str, Any]) -> dict[str, Any]:
 def _large_groups(data: GroupedData, tallies: np.ndarray, kept: np.ndarray) -> tuple[GroupedData, np.ndarray]:
     people, totals = data.people[kept], data.totals[kept]
     entries = np.repeat(kept, np.diff(data.starts))
-    by_tally = np.repeat(kept, np.diff(data.tally_starts))
+    tallied = np.repeat(kept, len(data.outcomes)) if isinstance(data, GroupedOutcomes) else kept
+    by_tally = np.repeat(tallied, np.diff(data.tally_starts))
     is_cells = data.counts is not None
     sizes = np.ones(len(people), dtype=np.int64) if is_cells else people  # one row stands for everybody
     groups = replace(
@@ -108,12 +111,17 @@ def _nobodys_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 def _nobodys(fitted: Fitted, tallies: np.ndarray, kept: np.ndarray) -> Fitted:
     parts = tuple(
-        part if part.places is None else replace(part, places=np.ascontiguousarray(part.places[:, kept]))
+        part if part.places is None else replace(part, places=_of_kept(part, kept))
         for part in fitted.posterior.parts
     )
     posterior = replace(fitted.posterior, parts=parts)
     no_labels = np.zeros((len(fitted.label_sums), 0))
     return replace(fitted, posterior=posterior, label_sums=no_labels, count_tallies=tallies)
+
+
+def _of_kept(part: KernelDraws, kept: np.ndarray) -> np.ndarray:
+    """Take the intercepts of the groups that are kept, for every score."""
+    return np.ascontiguousarray(np.asarray(part.places)[:, np.tile(kept, part.n_outcomes - 1)])
 
 
 def _summed_up(told: Diagnostics) -> Diagnostics:

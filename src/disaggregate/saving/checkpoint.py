@@ -14,6 +14,7 @@ import numpy as np
 
 from disaggregate.fitting.session import CheckpointWriter
 from disaggregate.groups import GroupedData
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.parallel import Runner
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.model import CLASSES
@@ -186,6 +187,8 @@ def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: Gr
         *(np.zeros(0) if array is None else array for array in known),
         np.array([repr(report.population) for report in data.evidence]),
     ]
+    if isinstance(data, GroupedOutcomes):
+        arrays.append(np.array([repr(data.outcomes), *map(repr, data.evidence)]))
     return hashlib.sha256("\n".join([text, *map(_digest, arrays)]).encode()).hexdigest()
 
 

@@ -17,7 +17,9 @@ from disaggregate.basis.kernels import Kernel
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups import evidence as evidence_kinds
+from disaggregate.groups import outcome_evidence as outcome_kinds
 from disaggregate.groups.context import Context
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.individuals import GroupEffects
@@ -34,7 +36,12 @@ from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
 
-_KINDS_OF_EVIDENCE = [getattr(evidence_kinds, name) for name in evidence_kinds.__all__ if name != "Evidence"]
+_KINDS_OF_EVIDENCE = [
+    getattr(kinds, name)
+    for kinds in (evidence_kinds, outcome_kinds)
+    for name in kinds.__all__
+    if name not in ("Evidence", "OutcomeEvidence")
+]
 CLASSES: dict[str, type] = {
     kind.__name__: kind
     for kind in (
@@ -45,6 +52,7 @@ CLASSES: dict[str, type] = {
             Fitted,
             GroupEffects,
             GroupedData,
+            GroupedOutcomes,
             Kernel,
             KernelDraws,
             KernelScore,
@@ -191,7 +199,9 @@ def _try_out(model: Any, path: Any) -> None:
             str(model.diagnostics_)
     except Exception as error:
         raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error
-    if scores.shape != (np.prod(model.posterior_.shape), 1) or not np.isfinite(scores).all():
+    n_outcomes = model.posterior_.n_outcomes
+    expected = (np.prod(model.posterior_.shape), 1, *((n_outcomes,) if n_outcomes > 2 else ()))
+    if scores.shape != expected or not np.isfinite(scores).all():
         raise ArchiveError(f"{path} is damaged: it predicts nothing that is a number.")
 
 

@@ -15,7 +15,9 @@ from disaggregate.basis.kernels import Kernel
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context
-from disaggregate.groups.evidence import Evidence
+from disaggregate.groups.evidence import Evidence, Unknown
+from disaggregate.groups.outcome_evidence import OutcomeEvidence
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.posterior.diagnostics import Diagnostics
 from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.individuals import GroupEffects
@@ -49,7 +51,7 @@ def require_sound_model(model: Any) -> None:
     except Exception as error:
         raise ArchiveError(f"its settings are wrong ({error})") from error
     _require(_is_count(getattr(model, "n_features_in_", None), 1), "n_features_in_ must be a whole number")
-    _require(_are_classes(getattr(model, "classes_", None)), "classes_ must be two distinct labels")
+    _require(_are_classes(getattr(model, "classes_", None)), "classes_ must be two or more distinct labels")
     names = getattr(model, "feature_names_in_", None)
     _require(names is None or _are_names(names, model.n_features_in_), "feature_names_in_ must name the features")
     _require(isinstance(model._fitted, Fitted), "it lacks what was fitted")
@@ -57,6 +59,7 @@ def require_sound_model(model: Any) -> None:
     _require_context(model.context_, model._fitted.posterior, model.n_features_in_)
     _require_places(model.group_effects_, model._fitted.posterior)
     _require(isinstance(getattr(model, "_data", None), GroupedData), "it lacks the groups")
+    _require_outcomes(model)
     _require_groups(model._data)
     _require_tallies(model, model._fitted, model._data)
     _require_diagnostics(getattr(model, "diagnostics_", None))
@@ -112,7 +115,8 @@ def _require_places(effects: Any, posterior: Posterior) -> None:
     _require(isinstance(effects, GroupEffects) and isinstance(effects.names, tuple), "its group effects are wrong")
     _require(len(set(effects.names)) == len(effects.names), "two of its group effects have the same name")
     widths = {None if part.places is None else part.places.shape[1] for part in posterior.parts}
-    _require(widths == {len(effects.names)}, "its group effects do not fit its groups")
+    n_scores = posterior.n_outcomes - 1
+    _require(widths == {n_scores * len(effects.names)}, "its group effects do not fit its groups")
 
 
 def _require_draws(part: Any, n_features: int) -> None:
@@ -138,14 +142,39 @@ def _require_draws(part: Any, n_features: int) -> None:
     _require((part.places is None) == (part.place_delta2 is None), "its group effects lack a scale")
     sound = part.places is None or (_is_finite_array(part.places, 2) and len(part.places) == part.delta2.size)
     _require(sound, "its group effects are wrong")
-    expected = (part.delta2.size, basis.n_columns)
+    _require(_is_count(part.n_outcomes, 2), "its outcomes are wrong")
+    _require(part.n_outcomes == 2 or dimensions == 2, "its weights do not fit its outcomes")
+    expected = (part.delta2.size, (part.n_outcomes - 1) * basis.n_columns)
     _require(part.weights.shape == expected and part.n_active.shape == part.delta2.shape, "its weights do not fit")
+
+
+def _require_outcomes(model: Any) -> None:
+    """Check that classes, groups and draws are of the same number of outcomes."""
+    data, classes = model._data, model.classes_.tolist()
+    n_outcomes = 2
+    if isinstance(data, GroupedOutcomes):
+        _require(isinstance(data.outcomes, tuple) and list(data.outcomes) == classes, "its outcomes are wrong")
+        n_outcomes = len(data.outcomes)
+        _require(n_outcomes > 2, "its outcomes are too few")
+    _require(len(classes) == n_outcomes, "classes_ and outcomes differ")
+    for part in model._fitted.posterior.parts:
+        _require(part.n_outcomes == n_outcomes, "its draws are of other outcomes")
+
+
+def _is_possible(known: Any, n: int, outcomes: tuple) -> bool:
+    """Tell whether a report on several outcomes can hold in a group of ``n``."""
+    if isinstance(known, Unknown):
+        return True
+    if not isinstance(known, OutcomeEvidence) or not set(known.told) <= set(outcomes):
+        return False
+    return _works(lambda: known.likely(n, len(known.told) < len(outcomes)))
 
 
 def _require_groups(data: GroupedData) -> None:
     _require(isinstance(data.names, tuple) and len(data.names) > 0, "it has no groups")
     _require(len(set(data.names)) == len(data.names), "two of its groups have the same name")
-    sound = isinstance(data.evidence, tuple) and all(isinstance(known, Evidence) for known in data.evidence)
+    kinds = (Evidence, OutcomeEvidence) if isinstance(data, GroupedOutcomes) else (Evidence,)
+    sound = isinstance(data.evidence, tuple) and all(isinstance(known, kinds) for known in data.evidence)
     _require(sound and len(data.evidence) == len(data.names), "its groups lack evidence")
     _require(_is_array(data.offsets, 1, "iu") and len(data.offsets) == len(data.names) + 1, "its groups' places")
     _require(data.offsets[0] == 0 and bool((np.diff(data.offsets) > 0).all()), "its groups' places are wrong")
@@ -158,7 +187,12 @@ def _require_groups(data: GroupedData) -> None:
     _require_cells(data, n_rows)
     sound = _is_array(data.log_likelihood, 1, "f") and len(data.log_likelihood) == data.starts[-1]
     _require(sound and not np.isnan(data.log_likelihood).any(), "the likelihood of its reports is wrong")
-    _require(all(map(_has_share, data.evidence, data.sizes)), "its reports are wrong")
+    if isinstance(data, GroupedOutcomes):
+        pairs = zip(data.evidence, data.people.tolist(), strict=True)
+        sound = all(_is_possible(known, n, data.outcomes) for known, n in pairs)
+    else:
+        sound = all(map(_has_share, data.evidence, data.sizes))
+    _require(sound, "its reports are wrong")
 
 
 def _require_cells(data: GroupedData, n_rows: int) -> None:
@@ -183,9 +217,13 @@ def _require_tallies(model: Any, fitted: Fitted, data: GroupedData) -> None:
         "the counts of its groups are wrong",
     )
     sums, known = fitted.label_sums, getattr(model, "label_proba_", None)
-    _require(_is_finite_array(sums, 2) or _is_array(sums, 2, "iu"), "its labels are wrong")
+    several = isinstance(data, GroupedOutcomes)
+    sound = any(_is_finite_array(sums, n) or _is_array(sums, n, "iu") for n in ((2, 3) if several else (2,)))
+    _require(sound, "its labels are wrong")
     if known is not None:
-        _require(_is_finite_array(known, 1) and len(known) == n_rows, "label_proba_ is wrong")
+        expected = (n_rows, len(model.classes_)) if several else (n_rows,)
+        sound = _is_finite_array(known, len(expected)) and known.shape == expected
+        _require(sound, "label_proba_ is wrong")
         _require(bool(((known >= 0.0) & (known <= 1.0)).all()), "label_proba_ must be probabilities")
     _require(isinstance(fitted.stopped_early, str), "it does not say whether it was stopped early")
     _require(fitted.ladder is None or _is_ladder(fitted.ladder), "its ladder is wrong")
@@ -278,10 +316,10 @@ def _are_texts(values: Any) -> bool:
 
 
 def _are_classes(classes: Any) -> bool:
-    if not isinstance(classes, np.ndarray) or classes.shape != (2,):
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
         return False
     labels = classes.tolist()
-    return all(isinstance(label, (str, bool, int, float)) for label in labels) and labels[0] != labels[1]
+    return all(isinstance(label, (str, bool, int, float)) for label in labels) and len(set(labels)) == len(labels)
 
 
 def _are_names(names: Any, n_features: int) -> bool:

@@ -42,6 +42,7 @@ from disaggregate.groups.evidence import (
 from disaggregate.tables.counts import counts_of, n_people_by_group, sound_counts
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.ids import group_ids
+from disaggregate.tables.outcome_columns import outcome_evidence_and_problems
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.report_numbers import bounds_are_shares, report_numbers
 from disaggregate.tables.roles import Roles
@@ -102,6 +103,8 @@ def evidence_and_problems(
 
     Unsound counts are no problem of the results, and are told elsewhere; only what does not hang on them is told.
     """
+    if roles.names_outcomes:
+        return outcome_evidence_and_problems(people, results, roles, sampled=sampled, confidence=confidence)
     of_people, of_results = group_ids(people, results, roles.group)
     counts = sound_counts(people, roles)
     numbers, problems = report_numbers(results, roles)

@@ -13,12 +13,14 @@ from sklearn.utils.validation import column_or_1d
 from disaggregate.groups.evidence import Count, Evidence
 from disaggregate.groups.forms import is_missing
 from disaggregate.groups.grouped import GroupedData, group_rows
+from disaggregate.groups.outcome_evidence import Counts
+from disaggregate.groups.outcomes import group_outcomes
 
 _HINT = "For group shares pass groups=, the group id of each row of X."
 
 
 def read_labels(y: Any, n_rows: int) -> tuple[np.ndarray, GroupedData]:
-    """Read two classes of labels; return the classes, and every row as a group of one.
+    """Read labels of two classes or more; return the classes, and every row as a group of one.
 
     Parameters
     ----------
@@ -29,11 +31,15 @@ def read_labels(y: Any, n_rows: int) -> tuple[np.ndarray, GroupedData]:
     """
     labels = label_column(y, n_rows)
     classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) != 2:
+    if len(classes) < 2:
         raise ValueError(
-            f"Only binary classification is supported. The type of the target is {type_of_target(labels)}: "
-            f"expected two classes, got {len(classes)} class(es). {_HINT}"
+            f"The type of the target is {type_of_target(labels)}: expected two classes or more, got "
+            f"{len(classes)} class(es). {_HINT}"
         )
+    if len(classes) > 2:
+        names = classes.tolist()
+        own: dict[Hashable, Counts] = {row: Counts({names[code]: 1}) for row, code in enumerate(codes)}
+        return classes, group_outcomes(range(n_rows), own, names)
     evidence: dict[Hashable, Evidence] = {row: Count(int(code)) for row, code in enumerate(codes)}
     return classes, group_rows(range(n_rows), evidence)
 

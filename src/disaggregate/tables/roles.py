@@ -11,12 +11,12 @@ import pandas as pd
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.words import nearest, some
 
-OF_RESULTS = ("share", "positives", "total", "confidence", "low", "high", "noise", "size")
+OF_RESULTS = ("share", "positives", "total", "confidence", "low", "high", "noise", "size", "shares", "tallies")
 OF_PEOPLE = ("count", "weight", "replicates", "features")
 _NEEDS = {
-    "total": ("positives", "the number of people among whom the positives were counted"),
-    "noise": ("positives", "the scale of the noise on a count"),
-    "confidence": ("share", "how far a share is trusted"),
+    "total": (("positives", "tallies"), "the number of people among whom the positives were counted"),
+    "noise": (("positives",), "the scale of the noise on a count"),
+    "confidence": (("share", "shares"), "how far a share is trusted"),
 }
 
 
@@ -42,6 +42,11 @@ class Roles:
         Of people: what tells individuals apart.
     ignore : tuple of str
         Columns that play no role.
+    shares, tallies : tuple of str
+        Of results, for several outcomes: the share of each, or how many people have it; the columns name the
+        outcomes.
+    rest : str, optional
+        Name of the outcome that is left of the whole by those in ``shares`` or ``tallies``; no column.
     """
 
     group: str
@@ -58,6 +63,14 @@ class Roles:
     replicates: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+    tallies: tuple[str, ...] = ()
+    rest: str | None = None
+
+    @property
+    def names_outcomes(self) -> bool:
+        """Whether results tell of several outcomes."""
+        return bool(self.shares or self.tallies)
 
     def names(self, role: str) -> tuple[str, ...]:
         """Return the columns that play a role, none, one or several."""
@@ -73,7 +86,7 @@ def resolve_roles(
     *,
     group: str,
     share: str | None = None,
-    positives: str | None = None,
+    positives: str | Iterable[str] | None = None,
     total: str | None = None,
     confidence: str | None = None,
     low: str | None = None,
@@ -85,6 +98,8 @@ def resolve_roles(
     replicates: str | Iterable[str] = (),
     features: str | Iterable[str] = (),
     ignore: str | Iterable[str] = (),
+    shares: str | Iterable[str] = (),
+    rest: str | None = None,
 ) -> Roles:
     """Check every name, and let all columns of people without a role be features unless some are named.
 
@@ -96,13 +111,23 @@ def resolve_roles(
         Group id, in both tables.
     share, positives, total, confidence, low, high, noise, size, count, weight : str, optional
         As in :class:`Roles`.
+        ``positives`` may be several columns, one per outcome, which are then the ``tallies``.
     replicates, features, ignore : str or iterable of str
         As in :class:`Roles`. By default a column of people whose name plays a role in results is no feature.
+    shares : str or iterable of str
+        As in :class:`Roles`.
+    rest : str, optional
+        As in :class:`Roles`.
     """
+    counted = _names(positives or ())
+    is_tally = len(counted) > 1 or (bool(counted) and rest is not None)
     roles = Roles(
         group=group,
         share=share,
-        positives=positives,
+        positives=None if is_tally or not counted else counted[0],
+        tallies=counted if is_tally else (),
+        shares=_names(shares),
+        rest=rest,
         total=total,
         confidence=confidence,
         low=low,
@@ -143,7 +168,9 @@ def _unknown(role: str, name: str, table: str, tables: dict[str, list]) -> str:
 
 
 def _clashes(roles: Roles) -> list[str]:
-    played = [(name, field.name) for field in fields(roles) for name in roles.names(field.name)]
+    played = [
+        (name, field.name) for field in fields(roles) if field.name != "rest" for name in roles.names(field.name)
+    ]
     complaints = []
     for name, times in Counter(name for name, _ in played).items():
         parts = [role for known, role in played if known == name]
@@ -156,6 +183,11 @@ def _clashes(roles: Roles) -> list[str]:
 
 
 def _incomplete(roles: Roles, results: pd.DataFrame) -> list[str]:
+    of_outcomes = [role for role in ("shares", "tallies") if roles.names(role)]
+    if of_outcomes:
+        return _incomplete_outcomes(roles, of_outcomes, results)
+    if roles.rest is not None:
+        return [f"rest: {roles.rest!r} is what named outcomes leave; name these as shares or positives."]
     if not any(roles.names(role) for role in ("share", "positives", "low", "high")):
         others = [name for name in results.columns if name != roles.group]
         return [
@@ -163,15 +195,33 @@ def _incomplete(roles: Roles, results: pd.DataFrame) -> list[str]:
             f"or as low and high; its columns are {some(others)}."
         ]
     return [
-        f"{role}: column {roles.names(role)[0]!r} says {meaning}, so it needs {needed} beside it."
+        f"{role}: column {roles.names(role)[0]!r} says {meaning}, so it needs {needed[0]} beside it."
         for role, (needed, meaning) in _NEEDS.items()
-        if roles.names(role) and not roles.names(needed)
+        if roles.names(role) and not any(roles.names(other) for other in needed)
     ]
+
+
+def _incomplete_outcomes(roles: Roles, given: list[str], results: pd.DataFrame) -> list[str]:
+    """Say what is missing, or too much, where results tell of several outcomes."""
+    others = [role for role in ("share", "positives", "low", "high", "noise", "size") if roles.names(role)]
+    if len(given) > 1 or others:
+        return [
+            f"results give {' and '.join([*given, *others])}; several outcomes have shares or positives, alone."
+        ]
+    names = [*roles.names(given[0]), *([] if roles.rest is None else [roles.rest])]
+    if len(names) < 2:
+        return [
+            f"{given[0]}: {names[0]!r} is one outcome; name all of them, or a rest, or give it as share or "
+            "positives of that one."
+        ]
+    if len(set(names)) < len(names):
+        return [f"rest: {roles.rest!r} is the name of another outcome."]
+    return []
 
 
 def all_the_rest(roles: Roles, people: pd.DataFrame) -> tuple[str, ...]:
     """Return the columns of people that play no role, but for that of a feature."""
-    others = [field.name for field in fields(roles) if field.name != "features"]
+    others = [field.name for field in fields(roles) if field.name not in ("features", "rest")]
     taken = {name for role in others for name in roles.names(role)}
     return tuple(name for name in people.columns if name not in taken)
 

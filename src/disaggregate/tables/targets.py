@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from disaggregate.groups.evidence import Evidence
 from disaggregate.groups.forms import index_labels, is_dataframe
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.groups.reports import reports_by_group, row_groups, two_columns
 from disaggregate.groups.shares import Confidence, evidence_of
 from disaggregate.groups.target import GroupRecord, is_group_target
+from disaggregate.tables.outcome_targets import (
+    group_by_outcomes,
+    is_outcome_table,
+    reports_of_table,
+    require_same_outcomes,
+    speaks_of_outcomes,
+)
 
 
 def speaks_of_groups(y: Any, groups: Any) -> bool:
@@ -23,6 +29,50 @@ def speaks_of_groups(y: Any, groups: Any) -> bool:
             "y maps groups to shares but groups is None; pass groups=, the group id of each row of X."
         )
     return groups is not None or is_group_target(y) or (is_dataframe(y) and len(y.columns) == 2)
+
+
+def read_target(
+    X: Any,
+    y: Any,
+    groups: Any,
+    n_rows: int,
+    confidence: Any,
+    weights: np.ndarray | None = None,
+    counts: np.ndarray | None = None,
+    outcomes: Sequence[Hashable] | None = None,
+) -> tuple[np.ndarray, GroupedData]:
+    """Read any form of ``y`` that speaks of groups, also such as name several outcomes; return classes and groups.
+
+    Parameters
+    ----------
+    X, y, groups, n_rows, confidence, weights, counts
+        As for :func:`read_group_target`; ``y`` may also be a dataframe of groups by outcomes, or map groups to
+        mappings from outcomes to shares.
+    outcomes : sequence of hashable, optional
+        The outcomes of an earlier fit; by default those that the reports name.
+    """
+    chi = dict(confidence.items()) if hasattr(confidence, "items") else confidence
+    own: dict[Hashable, Confidence] = {}
+    if is_group_target(y):
+        ids, reports, own = _records(y, groups, n_rows, chi)
+    elif is_dataframe(y) and groups is not None and is_outcome_table(y, row_groups(groups, n_rows)):
+        ids = row_groups(groups, n_rows)
+        reports = reports_by_group(reports_of_table(y, ids), ids)
+    elif isinstance(y, Mapping) and groups is not None and speaks_of_outcomes(y):
+        ids = row_groups(groups, n_rows)
+        reports = reports_by_group(y, ids)
+    else:
+        reports = {}
+    if not speaks_of_outcomes(reports):
+        return np.array([0, 1]), read_group_target(X, y, groups, n_rows, confidence, weights, counts)
+    if weights is not None and (weights != weights[0]).any():
+        raise ValueError(
+            "sample_weight is not yet for reports that name several outcomes; leave it out, or give counts= where "
+            "rows stand for several people."
+        )
+    require_same_outcomes(reports)
+    evidence = {group: evidence_of(group, report, own.get(group, chi)) for group, report in reports.items()}
+    return group_by_outcomes(ids, evidence, counts, outcomes)
 
 
 def read_group_target(
@@ -73,6 +123,15 @@ def _read_records(
     weights: np.ndarray | None,
     counts: np.ndarray | None,
 ) -> GroupedData:
+    ids, reports, chosen = _records(y, groups, n_rows, confidence)
+    evidence: dict = {group: evidence_of(group, report, chosen[group]) for group, report in reports.items()}
+    return group_rows(ids, evidence, weights, counts)
+
+
+def _records(
+    y: np.ndarray, groups: Any, n_rows: int, confidence: Confidence
+) -> tuple[list[Hashable], dict[Hashable, Any], dict[Hashable, Confidence]]:
+    """Group of each row, and what each group reports with what confidence."""
     if y.shape != (n_rows,):
         raise ValueError(f"y has {len(y)} records but X has {n_rows} rows; give one record for each row of X.")
     ids = [record.group for record in y]
@@ -83,8 +142,7 @@ def _read_records(
     chosen = {
         group: confidence if known.confidence is None else known.confidence for group, known in records.items()
     }
-    evidence = {group: evidence_of(group, known.report, chosen[group]) for group, known in records.items()}
-    return group_rows(ids, evidence, weights, counts)
+    return ids, {group: known.report for group, known in records.items()}, chosen
 
 
 def _require_whole_groups(records: Mapping[Hashable, GroupRecord], present: Mapping[Hashable, int]) -> None:
@@ -97,5 +155,5 @@ def _require_whole_groups(records: Mapping[Hashable, GroupRecord], present: Mapp
             )
 
 
-def _evidence_by_group(reports: Mapping[Hashable, Any], confidence: Confidence) -> dict[Hashable, Evidence]:
+def _evidence_by_group(reports: Mapping[Hashable, Any], confidence: Confidence) -> dict[Hashable, Any]:
     return {group: evidence_of(group, report, confidence) for group, report in reports.items()}

@@ -41,8 +41,8 @@ class Information(NamedTuple):
         In the weights of the individual part, and in z.
     cross : ndarray of shape (n_columns + n_errors, n_groups)
         Between these and the centres of the groups' offsets.
-    group : ndarray of shape (n_groups,)
-        In the centres.
+    group : ndarray of shape (n_groups,) or (n_groups, n_groups)
+        In the centres; a matrix where those of several scores depend on each other.
     scale : float
         In the log scale of the place component.
     """
@@ -79,7 +79,8 @@ def _one_curvature(components: Components, position: np.ndarray, information: In
     by_columns, by_group = _jacobians(components, position)
     crossed = by_columns.T @ information.cross @ by_group
     curvature = by_columns.T @ information.columns @ by_columns + crossed + crossed.T
-    curvature += by_group.T @ (information.group[:, None] * by_group)
+    group = information.group
+    curvature += by_group.T @ (group @ by_group if group.ndim == 2 else group[:, None] * by_group)
     diagonal = np.ones(components.n_coordinates)
     n_scales = len(components.priors)
     for s, prior in enumerate(components.scale_priors):

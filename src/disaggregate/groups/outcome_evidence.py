@@ -1,0 +1,314 @@
+"""What is known of a group's counts of several outcomes: a likelihood over count vectors.
+
+A report names some of the outcomes, or all of them; those that it does not name are one remainder. Each kind is a
+small frozen object that answers ``log_likelihood(counts)`` for vectors with a column per named outcome, in its own
+order, and the remainder last where there is one.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln, xlogy
+
+from disaggregate.groups.evidence import _is_number, _whole
+from disaggregate.groups.forms import is_missing
+
+__all__ = ["Bounds", "Counts", "OutcomeEvidence", "Shares"]
+
+# Shares may fail to add up to one by this much: they are rounded in print.
+ROUNDING = 0.005
+
+# Beyond this confidence the Dirichlet density is a spike at one count vector.
+_SHARPEST = 1e9
+
+# Of a count that is told exactly the normal law has the whole interval from half below to half above, as if the
+# count had been rounded: its variance.
+_OF_ROUNDING = 1.0 / 12.0
+
+
+class NormalReport(NamedTuple):
+    """A report as counts with a normal error.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_categories,)
+        The reported counts.
+    noise : ndarray of shape (n_categories, n_categories)
+        Covariance of their error.
+    log_unit : float
+        Log of the unit of the report in counts, per category.
+    """
+
+    counts: np.ndarray
+    noise: np.ndarray
+    log_unit: float
+
+
+class OutcomeEvidence(ABC):
+    """What is known of the counts of several outcomes in one group."""
+
+    @property
+    @abstractmethod
+    def told(self) -> tuple[Hashable, ...]:
+        """The outcomes that the report names."""
+
+    @abstractmethod
+    def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
+        """Log likelihood of some count vectors of the same sum, shape (n_vectors,); -inf where impossible.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (n_vectors, n_told) or (n_vectors, n_told + 1)
+            Counts of the named outcomes, and of the remainder where there is one.
+        """
+
+    @abstractmethod
+    def likely(self, n: int, has_rest: bool) -> np.ndarray:
+        """Return a count vector that the report suits about best.
+
+        All others of any weight can be reached from it by moving one person at a time between outcomes, and the
+        likelihood does not grow on the way.
+
+        Parameters
+        ----------
+        n : int
+            Number of people of the group.
+        has_rest : bool
+            Whether there are outcomes that the report does not name.
+        """
+
+    def normal(self, n: int, has_rest: bool) -> NormalReport | None:
+        """Return the report as counts with a normal error; None where it has no such form.
+
+        Parameters
+        ----------
+        n, has_rest
+            As for :meth:`likely`.
+        """
+        return None
+
+    def reported_shares(self, n: int) -> dict[Hashable, float]:
+        """Return the share of each outcome that a table should print for a group of ``n``."""
+        return {}
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether all count vectors agree with it equally well."""
+        return False
+
+    @property
+    def population(self) -> None:
+        """The population of which the members are a sample: none."""
+        return None
+
+
+@dataclass(frozen=True)
+class Counts(OutcomeEvidence):
+    """Exact tallies: how many members have each outcome.
+
+    Parameters
+    ----------
+    counts : mapping
+        Outcome to number of members. Outcomes that are left out, or whose number is missing, share what is left.
+
+    Examples
+    --------
+    >>> from disaggregate.evidence import Counts
+    >>> Counts({"purple": 12, "green": 7, "other": 1})
+    Counts(counts={'purple': 12, 'green': 7, 'other': 1})
+    """
+
+    counts: Mapping[Hashable, int]
+
+    def __post_init__(self) -> None:
+        known = _named("Counts", self.counts)
+        object.__setattr__(self, "counts", {name: _whole("Counts", repr(name), n) for name, n in known.items()})
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.counts.items()))
+
+    @property
+    def told(self) -> tuple[Hashable, ...]:
+        return tuple(self.counts)
+
+    def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
+        agrees = (counts[:, : len(self.counts)] == list(self.counts.values())).all(axis=1)
+        return np.where(agrees, 0.0, -np.inf)
+
+    def likely(self, n: int, has_rest: bool) -> np.ndarray:
+        numbers = list(self.counts.values())
+        left = n - sum(numbers)
+        if left < 0 or (left > 0 and not has_rest):
+            advice = "lower them"
+            if left > 0:
+                advice = "name the outcome of the others, or leave one outcome out for them"
+            raise ValueError(f"Counts add up to {sum(numbers)}, but the group has {n} members; {advice}.")
+        return np.array([*numbers, left] if has_rest else numbers)
+
+    def normal(self, n: int, has_rest: bool) -> NormalReport:
+        counts = self.likely(n, has_rest).astype(float)
+        # Errors add up to zero, and treat all categories alike: whichever is left out, the volume is the same.
+        size = len(counts)
+        noise = _OF_ROUNDING * size ** (1.0 / (size - 1)) * (np.eye(size) - 1.0 / size)
+        return NormalReport(counts, noise, 0.0)
+
+    def reported_shares(self, n: int) -> dict[Hashable, float]:
+        return {name: count / n for name, count in self.counts.items()}
+
+
+@dataclass(frozen=True)
+class Shares(OutcomeEvidence):
+    """Reported shares of the outcomes, with a Dirichlet error, as the paper's Beta is for two outcomes.
+
+    The shares m given the true ones lambda have density Dirichlet(m; chi lambda + 1), normaliser kept.
+
+    Parameters
+    ----------
+    shares : mapping
+        Outcome to share, from 0 to 1. Outcomes that are left out, or whose share is missing, share what is left.
+        An outcome of share 0 has no member.
+    confidence : float, default=1000.0
+        chi, from 0 (the report says nothing) to infinity (the counts nearest to the shares).
+    """
+
+    shares: Mapping[Hashable, float]
+    confidence: float = 1000.0
+
+    def __post_init__(self) -> None:
+        known = {name: _share(name, share) for name, share in _named("Shares", self.shares).items()}
+        total = math.fsum(known.values())
+        if total > 1.0 + ROUNDING:
+            counts = " For numbers of members give Counts." if all(v.is_integer() for v in known.values()) else ""
+            raise ValueError(f"Shares must not add up to more than 1; they add up to {total:.6g}.{counts}")
+        if total > 1.0:
+            known = {name: share / total for name, share in known.items()}
+        if not (_is_number(self.confidence) and float(self.confidence) >= 0.0):
+            raise ValueError(
+                f"Shares expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report that says "
+                "nothing and infinity for one that is exact."
+            )
+        object.__setattr__(self, "shares", known)
+        object.__setattr__(self, "confidence", float(self.confidence))
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.shares.items()), self.confidence))
+
+    @property
+    def told(self) -> tuple[Hashable, ...]:
+        return tuple(self.shares)
+
+    @property
+    def says_nothing(self) -> bool:
+        return self.confidence == 0.0
+
+    def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
+        chi, shares = min(self.confidence, _SHARPEST), self._partition(counts.shape[1] > len(self.shares))
+        alpha = chi * counts / counts.sum(axis=1, keepdims=True)
+        normaliser = gammaln(chi + len(shares)) - gammaln(alpha + 1.0).sum(axis=1)
+        return normaliser + xlogy(alpha, shares).sum(axis=1)
+
+    def likely(self, n: int, has_rest: bool) -> np.ndarray:
+        exact = n * self._partition(has_rest)
+        counts = np.floor(exact + 1e-9).astype(np.int64)
+        order = np.argsort(counts - exact, kind="stable")
+        counts[order[: n - counts.sum()]] += 1
+        return counts
+
+    def normal(self, n: int, has_rest: bool) -> NormalReport:
+        chi, shares = min(self.confidence, _SHARPEST), self._partition(has_rest)
+        length = chi + len(shares)  # the mean report is (chi lambda + 1) / length
+        unit = n * length / chi
+        typical = (chi * shares + 1.0) / length
+        noise = unit**2 * (np.diag(typical) - np.outer(typical, typical)) / (length + 1.0)
+        return NormalReport(n * (length * shares - 1.0) / chi, noise, math.log(unit))
+
+    def reported_shares(self, n: int) -> dict[Hashable, float]:
+        return dict(self.shares)
+
+    def _partition(self, has_rest: bool) -> np.ndarray:
+        shares = list(self.shares.values())
+        left = 1.0 - math.fsum(shares)
+        if has_rest:
+            return np.array([*shares, max(left, 0.0)])
+        if left > ROUNDING:
+            raise ValueError(
+                f"Shares of all outcomes must add up to 1; they add up to {1.0 - left:.6g}. Divide them by their "
+                "sum, or leave the outcome out whose share is not known."
+            )
+        return np.array(shares) / math.fsum(shares)
+
+
+@dataclass(frozen=True)
+class Bounds(OutcomeEvidence):
+    """From so many to so many members have each outcome, both bounds included.
+
+    Parameters
+    ----------
+    bounds : mapping
+        Outcome to (least, greatest) number of members. Nothing is said of outcomes that are left out.
+    """
+
+    bounds: Mapping[Hashable, tuple[int, int]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", {n: _bounds(n, b) for n, b in _named("Bounds", self.bounds).items()})
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.bounds.items()))
+
+    @property
+    def told(self) -> tuple[Hashable, ...]:
+        return tuple(self.bounds)
+
+    def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
+        low, high = np.array(list(self.bounds.values())).T
+        own = counts[:, : len(low)]
+        return np.where(((own >= low) & (own <= high)).all(axis=1), 0.0, -np.inf)
+
+    def likely(self, n: int, has_rest: bool) -> np.ndarray:
+        low, high = np.array(list(self.bounds.values())).T
+        if low.sum() > n or (not has_rest and high.sum() < n):
+            raise ValueError(f"{self} cannot hold in a group of {n}: no counts agree with it.")
+        counts, left = low.copy(), n - low.sum()
+        for place in range(0 if has_rest else len(low)):
+            more = min(high[place] - low[place], left)
+            counts[place] += more
+            left -= more
+        return np.append(counts, left) if has_rest else counts
+
+
+def _named(kind: str, values: Any) -> dict[Hashable, Any]:
+    """Take the outcomes that are told; at least one must be."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"{kind} expects a mapping from outcomes to numbers, got {values!r}.")
+    known = {name: value for name, value in values.items() if not is_missing(value)}
+    if not known:
+        raise ValueError(
+            f"{kind} tells nothing: no outcome has a number. Give Unknown() where nothing was reported."
+        )
+    return known
+
+
+def _share(name: Hashable, value: Any) -> float:
+    if _is_number(value) and 0.0 <= float(value) <= 1.0:
+        return float(value)
+    advice = ""
+    if _is_number(value) and float(value) > 1.0:
+        advice = " (divide percentages by 100; give Counts for numbers of members)"
+    raise ValueError(f"Shares expects the share of {name!r} to be a number from 0 to 1, got {value!r}{advice}.")
+
+
+def _bounds(name: Hashable, value: Any) -> tuple[int, int]:
+    pair = tuple(value) if isinstance(value, (tuple, list)) else ()
+    if len(pair) != 2:
+        raise ValueError(f"Bounds expects (least, greatest) for {name!r}, got {value!r}.")
+    low, high = (_whole("Bounds", f"each bound of {name!r}", bound) for bound in pair)
+    if low > high:
+        raise ValueError(f"Bounds expects least <= greatest for {name!r}, got {value!r}; swap the two.")
+    return low, high

@@ -1,0 +1,241 @@
+"""What the groups report of several outcomes, as arrays: the law of each group's counts and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from disaggregate.groups.evidence import Unknown
+from disaggregate.groups.outcomes import GroupedOutcomes
+from disaggregate.model.count_vectors import Lattice, allowed_counts, make_lattice
+from disaggregate.model.reports import EXACT, NORMAL, NOTHING
+
+# Nodes of all groups' lattices together up to which the exact law is used, the smallest first: so many per person,
+# at some 10 nanoseconds per node and outcome, and no fewer than in a small problem take no time.
+_NODES_PER_PERSON = 128
+_FEWEST_OF_ALL = 2**16
+
+
+class OutcomeReports(NamedTuple):
+    """What the groups report, end to end.
+
+    Outcomes that a report does not tell apart are one category of it.
+
+    Attributes
+    ----------
+    offsets : ndarray of int, shape (n_groups + 1,)
+        Where each group starts among the sorted rows.
+    counts : ndarray of int, shape (n_rows,)
+        How many people each row stands for.
+    law : ndarray of int, shape (n_groups,)
+        NOTHING, EXACT or NORMAL.
+    category : ndarray of int, shape (n_groups, n_outcomes)
+        Category of each outcome in each group's report.
+    n_categories : ndarray of int, shape (n_groups,)
+        How many there are.
+    lattice : ndarray of int, shape (n_groups,)
+        Which lattice each group has under the exact law.
+    layers : ndarray of int
+        Starts of the layers of all lattices, end to end.
+    layer_starts : ndarray of int, shape (n_lattices + 1,)
+        Where each lattice's begin.
+    successor : ndarray of int, shape (n_nodes, n_outcomes)
+        Successors of all nodes, counted from the first node of their lattice; -1 for none.
+    final : ndarray of int, shape (n_final, n_outcomes)
+        Count vectors of the last layers of all lattices, by category.
+    final_starts : ndarray of int, shape (n_lattices + 1,)
+        Where each lattice's begin.
+    evidence_starts : ndarray of int, shape (n_groups + 1,)
+        Where each group's log likelihoods begin.
+    log_likelihood : ndarray
+        Log likelihood of each group's allowed count vectors.
+    reported : ndarray of shape (n_groups, n_outcomes)
+        Reported counts by category, under the normal law.
+    noise : ndarray of shape (n_groups, n_outcomes, n_outcomes)
+        Covariance of their error.
+    log_unit : ndarray of shape (n_groups,)
+        Log of the unit of the report in counts, per category.
+    tally_starts : ndarray of int, shape (n_groups * n_outcomes + 1,)
+        Where the tallies of each group's share of each outcome start.
+    room : ndarray of int, shape (2,)
+        People and nodes of the largest group with an exact law.
+    """
+
+    offsets: np.ndarray
+    counts: np.ndarray
+    law: np.ndarray
+    category: np.ndarray
+    n_categories: np.ndarray
+    lattice: np.ndarray
+    layers: np.ndarray
+    layer_starts: np.ndarray
+    successor: np.ndarray
+    final: np.ndarray
+    final_starts: np.ndarray
+    evidence_starts: np.ndarray
+    log_likelihood: np.ndarray
+    reported: np.ndarray
+    noise: np.ndarray
+    log_unit: np.ndarray
+    tally_starts: np.ndarray
+    room: np.ndarray
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of outcomes."""
+        return self.category.shape[1]
+
+
+def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
+    """Lay out what the groups report.
+
+    Parameters
+    ----------
+    data : GroupedOutcomes
+        Groups and evidence.
+    """
+    groups, tables = _exact_groups(data)
+    n_groups, n_outcomes = len(data.names), len(data.outcomes)
+    law = np.full(n_groups, NOTHING)
+    category = np.zeros((n_groups, n_outcomes), dtype=np.int64)
+    n_categories = np.ones(n_groups, dtype=np.int64)
+    lattice = np.zeros(n_groups, dtype=np.int64)
+    reported, noise = np.zeros((n_groups, n_outcomes)), np.zeros((n_groups, n_outcomes, n_outcomes))
+    log_unit, evidence = np.zeros(n_groups), []
+    reports: tuple[Any, ...] = data.evidence
+    for j, (report, n) in enumerate(zip(reports, data.people.tolist(), strict=True)):
+        evidence.append(np.zeros(0))
+        if _says_nothing(report):
+            continue
+        category[j], has_rest = _categories(report.told, data.outcomes)
+        n_categories[j] = len(report.told) + has_rest
+        normal = report.normal(n, has_rest)
+        found = groups[j]
+        if found is not None:
+            law[j] = EXACT
+            lattice[j], evidence[-1] = found
+        elif normal is None:
+            raise ValueError(
+                f"group {data.names[j]!r}: {type(report).__name__} leaves too many counts open in a group of {n} "
+                f"with {n_outcomes} outcomes; give Shares or Counts, or cut the group into smaller ones."
+            )
+        else:
+            law[j] = NORMAL
+        if normal is not None:
+            width = n_categories[j]
+            reported[j, :width], noise[j, :width, :width], log_unit[j] = (
+                normal.counts,
+                normal.noise,
+                normal.log_unit,
+            )
+            category[j], order = _largest_last(category[j], reported[j], width) if law[j] == NORMAL else (
+                category[j], np.arange(width)
+            )  # fmt: skip
+            reported[j, :width], noise[j, :width, :width] = (
+                normal.counts[order],
+                normal.noise[np.ix_(order, order)],
+            )
+    return OutcomeReports(
+        offsets=data.offsets.astype(np.int64),
+        counts=np.ones_like(data.units) if data.counts is None else data.counts.astype(np.int64),
+        law=law.astype(np.int64),
+        category=category,
+        n_categories=n_categories,
+        lattice=lattice,
+        **_joined(tables, n_outcomes),
+        evidence_starts=np.concatenate([[0], np.cumsum([len(own) for own in evidence])]).astype(np.int64),
+        log_likelihood=np.concatenate(evidence),
+        reported=reported,
+        noise=noise,
+        log_unit=log_unit,
+        tally_starts=data.tally_starts.astype(np.int64),
+        room=np.array(
+            [
+                max((len(table.starts) - 2 for table in tables), default=1),
+                max((int(table.starts[-1]) for table in tables), default=1),
+            ],
+            dtype=np.int64,
+        ),
+    )
+
+
+def _says_nothing(report: Any) -> bool:
+    return isinstance(report, Unknown) or report.says_nothing
+
+
+def _categories(told: tuple[Hashable, ...], outcomes: tuple[Hashable, ...]) -> tuple[list[int], bool]:
+    """Category of each outcome: its number among those that are told, or the one after them."""
+    number = {outcome: place for place, outcome in enumerate(told)}
+    return [number.get(outcome, len(told)) for outcome in outcomes], len(told) < len(outcomes)
+
+
+def _largest_last(category: np.ndarray, reported: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Put the largest category last, which the normal law leaves out."""
+    largest = int(np.argmax(reported[:width]))
+    order = np.array([*(k for k in range(width) if k != largest), largest])
+    return np.argsort(order)[category], order
+
+
+def _exact_groups(data: GroupedOutcomes) -> tuple[list[tuple[int, np.ndarray] | None], list[Lattice]]:
+    """Find the lattice and the log likelihoods of each group whose law is exact, as far as there is room."""
+    reports: tuple[Any, ...] = data.evidence
+    wanted = _lattices(data)
+    groups: list[tuple[int, np.ndarray] | None] = [None] * len(reports)
+    tables: list[Lattice] = []
+    number: dict[int, int] = {}
+    room = max(_FEWEST_OF_ALL, _NODES_PER_PERSON * int(data.people.sum()))
+    for j, (table, log_likelihood) in sorted(wanted.items(), key=lambda item: int(item[1][0].starts[-1])):
+        room -= int(table.starts[-1])
+        n, has_rest = int(data.people[j]), len(reports[j].told) < len(data.outcomes)
+        if room < 0 and reports[j].normal(n, has_rest) is not None:
+            continue
+        if id(table) not in number:
+            number[id(table)] = len(tables)
+            tables.append(table)
+        groups[j] = number[id(table)], log_likelihood
+    return groups, tables
+
+
+def _lattices(data: GroupedOutcomes) -> dict[int, tuple[Lattice, np.ndarray]]:
+    """Make the lattice of each group that has a small one; equal reports share theirs."""
+    known: dict[tuple[Any, int], tuple[np.ndarray, np.ndarray] | None] = {}
+    lattices: dict[bytes, Lattice | None] = {}
+    found = {}
+    reports: tuple[Any, ...] = data.evidence
+    for j, (report, n) in enumerate(zip(reports, data.people.tolist(), strict=True)):
+        if _says_nothing(report):
+            continue
+        if (report, n) not in known:
+            known[report, n] = allowed_counts(report, n, len(report.told) < len(data.outcomes))
+        allowed = known[report, n]
+        if allowed is None:
+            continue
+        name = allowed[0].shape[1].to_bytes(8, "little") + allowed[0].tobytes()
+        if name not in lattices:
+            lattices[name] = make_lattice(allowed[0])
+        lattice = lattices[name]
+        if lattice is not None:
+            found[j] = lattice, allowed[1]
+    return found
+
+
+def _joined(tables: list[Lattice], n_outcomes: int) -> dict[str, np.ndarray]:
+    """Put lattices end to end; rows are padded to the number of outcomes."""
+    nodes = np.concatenate([[0], np.cumsum([int(table.starts[-1]) for table in tables])]).astype(np.int64)
+    successor = np.full((max(int(nodes[-1]), 1), n_outcomes), -1, dtype=np.int32)
+    final = np.zeros((sum(len(table.final) for table in tables), n_outcomes), dtype=np.int64)
+    final_starts = np.concatenate([[0], np.cumsum([len(table.final) for table in tables])]).astype(np.int64)
+    for number, table in enumerate(tables):
+        width, first = table.final.shape[1], nodes[number]
+        successor[first : nodes[number + 1], :width] = table.successor
+        final[final_starts[number] : final_starts[number + 1], :width] = table.final
+    layers = [table.starts + first for table, first in zip(tables, nodes[:-1], strict=True)]
+    return {
+        "layers": np.concatenate([np.zeros(0, dtype=np.int64), *layers]).astype(np.int64),
+        "layer_starts": np.concatenate([[0], np.cumsum([len(own) for own in layers])]).astype(np.int64),
+        "successor": successor,
+        "final": final,
+        "final_starts": final_starts,
+    }

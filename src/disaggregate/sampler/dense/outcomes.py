@@ -1,0 +1,218 @@
+"""The back end for several outcomes: all data at once, the weights of all scores in one position.
+
+A position holds the weights of the columns for the first score, then for the second, and so on; then what each
+score has by group (context and intercepts), and the log scales, which all scores share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from disaggregate.model.components import Components
+from disaggregate.model.outcome_reports import OutcomeReports
+from disaggregate.model.outcomes import UNIT, contrasts, logits_of, probabilities_of
+from disaggregate.model.reports import NOTHING
+from disaggregate.parallel.one_blas_thread import one_blas_thread_here
+from disaggregate.sampler.dense.advance import advance_in_numpy
+from disaggregate.sampler.dense.metric import Information, Metric
+from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
+
+# Numbers of a group's slopes that are held at once.
+_VALUES_AT_ONCE = 2**22
+
+
+class OutcomeLikelihood:
+    """The likelihood of reports on several outcomes; see :class:`disaggregate.sampler.dense.target.Likelihood`.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_rows)
+        Columns that every score has, rows sorted by group.
+    reports : OutcomeReports
+        What the groups report.
+    """
+
+    def __init__(self, columns: np.ndarray, reports: OutcomeReports) -> None:
+        self.columns, self.reports = columns, reports
+        self._contrasts = contrasts(reports.n_outcomes)
+        self._sizes = np.diff(reports.offsets)
+
+    def scores(self, query: Query) -> np.ndarray:
+        """Scores g of all rows, shape (n_replicas, n_contrasts, n_rows)."""
+        n_scores = len(self._contrasts)
+        weights = query.weights.reshape(-1, len(self.columns))
+        scores = (weights @ self.columns).reshape(-1, n_scores, self.columns.shape[1])
+        if query.group.shape[1]:
+            scores += np.repeat(query.group.reshape(-1, n_scores, len(self._sizes)), self._sizes, axis=2)
+        return scores
+
+    def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
+        """Log likelihood of each replica, and its gradient; there is one rung."""
+        from disaggregate.sampler.compiled.outcomes import replica_gradients
+
+        scores = self.scores(query)
+        n_replicas = len(scores)
+        by_score, log_likelihood = np.empty_like(scores), np.empty(n_replicas)
+        replica_gradients(self.reports, self._contrasts, scores, log_likelihood, by_score)
+        by_columns = by_score.reshape(-1, by_score.shape[2]) @ self.columns.T
+        by_group, nothing = np.zeros((n_replicas, 0)), np.zeros(n_replicas)
+        if query.group.shape[1]:
+            by_group = np.add.reduceat(by_score, self.reports.offsets[:-1], axis=2)
+        return LikelihoodGradient(
+            log_likelihood, by_columns.reshape(n_replicas, -1), by_group.reshape(n_replicas, -1), nothing, nothing
+        )
+
+    def table(self, query: Query) -> np.ndarray:
+        """Log likelihood of each replica under the one rung's evidence."""
+        return self.by_group(query).sum(axis=1, keepdims=True)
+
+    def by_group(self, query: Query) -> np.ndarray:
+        """Log likelihood of each group's report, shape (n_replicas, n_groups)."""
+        return log_likelihood_of_scores(self.reports, self.scores(query))
+
+    def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
+        """Find the expected curvature at each replica.
+
+        A report on counts tells of their expectations mu, and is worth the inverse of the covariance of counts and
+        report: with J the slopes of mu in the coordinates, the information is J' covariance^-1 J.
+        """
+        return [self._information(scores, query.group.shape[1]) for scores in self.scores(query)]
+
+    def _information(self, scores: np.ndarray, n_offsets: int) -> Information:
+        n_scores, size = len(scores), len(scores) * len(self.columns)
+        p = probabilities_of(logits_of(scores.T))
+        total = Information(
+            np.zeros((size, size)), np.zeros((size, n_offsets)), np.zeros((n_offsets, n_offsets)), 0.0
+        )
+        told = np.flatnonzero(self.reports.law != NOTHING)
+        at_once = max(1, _VALUES_AT_ONCE // (size * (n_scores + 1)))
+        for first in range(0, len(told), at_once):
+            self._add_groups(total, told[first : first + at_once], p)
+        return total
+
+    def _add_groups(self, total: Information, groups: np.ndarray, p: np.ndarray) -> None:
+        reports, (n_scores, n_outcomes) = self.reports, self._contrasts.shape
+        rows = np.concatenate([np.arange(*reports.offsets[j : j + 2]) for j in groups])
+        starts = np.concatenate([[0], np.cumsum(self._sizes[groups])[:-1]])
+        own, people = p[rows], reports.counts[rows]
+        # Probabilities of the categories, all but the last of each group, which the others tell.
+        category = np.repeat(reports.category[groups], self._sizes[groups], axis=0)
+        width = np.repeat(reports.n_categories[groups], self._sizes[groups])
+        is_in = (category[:, :, None] == np.arange(n_outcomes - 1)) & (category < width[:, None] - 1)[:, :, None]
+        q = np.einsum("ik,ikc->ic", own, is_in)
+        # d q_c / d g_a = UNIT (sum over k in c of p_k H_ak - q_c sum over k of p_k H_ak)
+        mean = own @ self._contrasts.T
+        slope = np.einsum("ik,ikc,ak->ica", own, is_in, self._contrasts) - q[:, :, None] * mean[:, None, :]
+        slope *= UNIT * people[:, None, None]
+        weighed = people[:, None] * q
+        covariance = -np.add.reduceat(weighed[:, :, None] * q[:, None, :], starts, axis=0)
+        diagonal = np.arange(n_outcomes - 1)
+        covariance[:, diagonal, diagonal] += np.add.reduceat(weighed, starts, axis=0)
+        covariance += reports.noise[groups][:, :-1, :-1]
+        missing = diagonal >= (reports.n_categories[groups] - 1)[:, None]  # categories that are none
+        covariance[missing[:, :, None] | missing[:, None, :]] = 0.0
+        covariance[:, diagonal, diagonal] += np.where(missing, 1.0, 1e-9)
+        root = np.linalg.cholesky(np.linalg.inv(covariance))  # worth = root root'
+        sums = np.add.reduceat(slope, starts, axis=0)
+        by_column = np.stack(
+            [
+                [
+                    np.add.reduceat(self.columns[:, rows] * slope[:, c, a], starts, axis=1).T
+                    for a in range(n_scores)
+                ]
+                for c in range(n_outcomes - 1)
+            ]
+        )  # category, score, group, column
+        pieces = np.einsum("gcd,cagm->dgam", root, by_column).reshape((n_outcomes - 1) * len(groups), -1)
+        total.columns[:] += pieces.T @ pieces
+        if not total.group.size:
+            return
+        of_groups = np.einsum("gcd,gca->dga", root, sums)
+        by_piece = pieces.reshape(n_outcomes - 1, len(groups), -1)
+        places = [a * len(self._sizes) + groups for a in range(n_scores)]
+        for a, place in enumerate(places):
+            total.cross[:, place] += np.einsum("dgm,dg->mg", by_piece, of_groups[:, :, a])
+            for b, other in enumerate(places):
+                total.group[place, other] += np.sum(of_groups[:, :, a] * of_groups[:, :, b], axis=0)
+
+    def add_expected(
+        self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
+    ) -> np.ndarray:
+        """Add the expected labels and shares; offsets of groups are weights, and there is nothing to draw."""
+        from disaggregate.sampler.compiled.outcomes import replica_expectations
+
+        if label_sums.shape[1]:
+            replica_expectations(self.reports, self._contrasts, self.scores(query), label_sums, share_tallies)
+        return query.group
+
+
+def log_likelihood_of_scores(reports: OutcomeReports, scores: np.ndarray) -> np.ndarray:
+    """Log likelihood of each group's report, shape (n_replicas, n_groups).
+
+    Parameters
+    ----------
+    reports : OutcomeReports
+        What the groups report.
+    scores : ndarray of shape (n_replicas, n_contrasts, n_rows)
+        g.
+    """
+    from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
+
+    by_group = np.empty((len(scores), len(reports.law)))
+    group_log_likelihoods(reports, contrasts(reports.n_outcomes), np.ascontiguousarray(scores), by_group)
+    return by_group
+
+
+class OutcomeData:
+    """Sweeps over all rows at once, for several outcomes; see :class:`disaggregate.sampler.dense.backend.Backend`.
+
+    Parameters
+    ----------
+    components : Components
+        What weights mean, those of all scores together.
+    columns, reports
+        As for :class:`OutcomeLikelihood`.
+    powers : ndarray of shape (1,)
+        Powers of the evidence: the evidence itself.
+    """
+
+    sweeps_per_batch = 50
+    n_starts = 3
+    n_adapting = 60
+
+    def __init__(
+        self, components: Components, columns: np.ndarray, reports: OutcomeReports, powers: np.ndarray
+    ) -> None:
+        likelihood = OutcomeLikelihood(np.ascontiguousarray(columns), reports)
+        self.target = Target(components, likelihood, powers)
+        self._columns, self._reports = columns, reports
+
+    @property
+    def n_rows(self) -> int:
+        """Number of expected labels: rows times outcomes."""
+        return self._columns.shape[1] * self._reports.n_outcomes
+
+    @property
+    def n_tallies(self) -> int:
+        """Length of the tallies of all groups' shares."""
+        return int(self._reports.tally_starts[-1])
+
+    def with_powers(self, powers: np.ndarray) -> OutcomeData:
+        """Return the same data; there is no ladder."""
+        return self
+
+    def advance(
+        self,
+        metric: Metric,
+        state: State,
+        rngs: list[np.random.Generator],
+        n_sweeps: int,
+        n_burn: int,
+        thin: int,
+        tally: Tally,
+        record: Record,
+    ) -> int:
+        """Do some sweeps of the chains in ``state``; return how many draws were recorded."""
+        with one_blas_thread_here():
+            return advance_in_numpy(self.target, metric, state, rngs, n_sweeps, n_burn, thin, tally, record)

@@ -1,0 +1,92 @@
+"""Columns of results that tell of several outcomes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from disaggregate.groups.evidence import Unknown
+from disaggregate.groups.outcome_evidence import Counts, Shares
+from disaggregate.tables.check import check_tables
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.evidence_columns import read_evidence
+from disaggregate.tables.roles import resolve_roles
+
+PEOPLE = pd.DataFrame({"place": np.repeat(["x", "y", "z"], 4), "age": np.arange(12.0)})
+RESULTS = pd.DataFrame(
+    {
+        "place": ["x", "y", "z"],
+        "green": [0.25, 0.5, np.nan],
+        "purple": [0.5, np.nan, np.nan],
+        "n_green": [1, 2, 0],
+        "n_purple": [2, 0, 3],
+        "voters": [4, 4, 4],
+        "sure": [50.0, np.nan, 10.0],
+    }
+)
+
+
+def evidence(results=RESULTS, **given):
+    roles = resolve_roles(PEOPLE, results, group="place", **given)
+    return read_evidence(PEOPLE, results, roles)
+
+
+def test_shares_with_a_rest():
+    found = evidence(shares=["green", "purple"], rest="other", confidence="sure")
+    assert found["x"] == Shares({"green": 0.25, "purple": 0.5, "other": 0.25}, 50.0)
+    assert found["y"] == Shares({"green": 0.5}, 1000.0)  # the others are not told apart
+    assert found["z"] == Unknown()
+
+
+def test_counts_with_a_rest():
+    found = evidence(positives=["n_green", "n_purple"], total="voters", rest="at home")
+    assert found["x"] == Counts({"n_green": 1, "n_purple": 2, "at home": 1})
+    assert evidence(positives="n_green", rest="others")["y"] == Counts({"n_green": 2, "others": 2})
+
+
+def test_one_column_of_positives_is_the_binary_role():
+    roles = resolve_roles(PEOPLE, RESULTS, group="place", positives=["n_green"])
+    assert roles.positives == "n_green"
+    assert not roles.names_outcomes
+
+
+WRONG = {
+    "percentages": ({"shares": ["green", "purple"], "rest": "o"}, {"green": [25.0, 0.5, 0.1]}, "'x'|from 0 to 1"),
+    "too much": ({"shares": ["green", "purple"], "rest": "o"}, {"purple": 0.9}, "add up to 1.15.*nothing is left"),
+    "other people": (
+        {"positives": ["n_green", "n_purple"], "total": "voters"},
+        {"voters": 9},
+        "count 9.*4 people",
+    ),
+    "broken counts": ({"positives": ["n_green", "n_purple"]}, {"n_green": 0.5}, "whole numbers"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_numbers_are_told(name):
+    given, changed, message = WRONG[name]
+    with pytest.raises(TableError, match=message):
+        evidence(RESULTS.assign(**changed), **given)
+
+
+ROLES = {
+    "one outcome": ({"shares": "green"}, "one outcome"),
+    "rest alone": ({"rest": "other", "share": "green"}, "rest"),
+    "both": ({"shares": ["green", "purple"], "share": "sure"}, "alone"),
+    "the same name": ({"shares": ["green", "purple"], "rest": "green"}, "another outcome"),
+    "unknown": ({"shares": ["green", "purpel"]}, "did you mean 'purple'"),
+}
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_wrong_roles_are_told(name):
+    given, message = ROLES[name]
+    with pytest.raises(TableError, match=message):
+        resolve_roles(PEOPLE, RESULTS, group="place", **given)
+
+
+def test_what_there_is_not_yet_is_an_error_of_the_check():
+    roles = resolve_roles(PEOPLE.assign(w=1.0), RESULTS, group="place", shares=["green", "purple"], weight="w")
+    problems = check_tables(PEOPLE.assign(w=1.0), RESULTS, roles, sampled=True)
+    told = " ".join(problem.message for problem in problems if problem.level == "error")
+    assert "weight is not yet" in told
+    assert "sample of their group are not yet" in told
