@@ -35,7 +35,8 @@ def test_groups_are_as_large_as_their_counts(analysis, tables):
     assert_array_equal(table["n"], cells.groupby("district")["n"].sum().loc[table.index])
     expected = votes.set_index("district").loc[table.index]
     assert_allclose(table["reported"], expected["yes"] / expected["valid"])
-    assert_allclose(table["implied"], expected["yes"] / expected["valid"])
+    people_off = (table["implied"] - expected["yes"] / expected["valid"]) * table["n"]
+    assert people_off.abs().max() < 0.5  # a normal count is anywhere between two counts
 
 
 def test_cells_are_told_apart_as_their_people_are(tables):

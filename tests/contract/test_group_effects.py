@@ -112,8 +112,8 @@ def test_samples_move_predictions_towards_their_population():
     told = {group: Population(0.05 if group == "A" else 0.95) for group in SHARES}
     model = small_model(kernel="linear").fit(X, told, groups=GROUPS)
     proba = model.predict_proba(X, GROUPS)[:, 1]
-    assert proba[GROUPS == "A"].mean() < 0.3
-    assert proba[GROUPS != "A"].mean() > 0.7
+    assert proba[GROUPS == "A"].mean() < 0.4
+    assert proba[GROUPS != "A"].mean() > 0.6
 
 
 def test_effects_need_groups_and_dense_weights():
