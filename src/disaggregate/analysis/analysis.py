@@ -22,6 +22,7 @@ from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
 from disaggregate.tables.ids import ids_like
+from disaggregate.tables.outcome import outcome_of_column
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
@@ -46,6 +47,8 @@ class Analysis:
         Whether people are a sample of the group that the results speak of.
     problems : tuple of Problem
         Warnings and advice of the check step.
+    outcome : str
+        What the outcome is called; empty where nobody said.
     """
 
     classifier: GroupStatsClassifier
@@ -54,6 +57,12 @@ class Analysis:
     schema: dict[str, str]
     sampled: bool
     problems: tuple[Problem, ...] = ()
+    outcome: str = ""
+
+    @property
+    def outcome_name(self) -> str:
+        """What the outcome is called: as its owner said, or else as the column of results does."""
+        return self.outcome or outcome_of_column(self.roles)
 
     def predict(self, people: Any, level: float = 0.9) -> pd.DataFrame:
         """Tabulate ``probability, conf_low, conf_high`` of each person.
