@@ -22,6 +22,7 @@ from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
+from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -109,8 +110,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed; the same one gives the same draws.
-    progress : bool, default=False
-        Whether to show a progress bar.
+    progress : bool or callable, default=False
+        Whether to show a progress bar; or a function that is told of progress instead, as
+        ``progress(n_done, n_sweeps, what)``, by whichever thread made it. Files leave it behind.
     executor : object with ``map``, or distributed.Client, optional
         Where chains run instead of on threads, such as a ``concurrent.futures`` executor or the workers of a Dask
         cluster; the draws are the same. Clones share it; pickles leave it behind. Large data are held there in
@@ -180,7 +182,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         thin: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: bool = False,
+        progress: Progress = False,
         executor: Executor | None = None,
         storage: Literal["auto", "float64", "float32", "recomputed"] = "auto",
     ) -> None:
@@ -664,7 +666,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             streams=streams,
             threads=threads,
             executor=self.executor,
-            progress=bool(self.progress),
+            progress=self.progress if callable(self.progress) else bool(self.progress),
             storage=self.storage,
         )
 

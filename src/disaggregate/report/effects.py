@@ -51,8 +51,8 @@ def effects_section(
     blocks: list[Block] = [
         Text(
             f"By how many percentage points the share of “{analysis.outcome_name}” would change if one feature "
-            "were changed for everybody and all others stayed as they are. It is what the model predicts, which is "
-            "no proof that the feature causes it."
+            "were changed for everybody and all others stayed as they are. It is what the model predicts, which "
+            "is no proof that the feature causes it."
         )
     ]
     if names:

@@ -48,6 +48,7 @@ def write_report(
     level: float = 0.9,
     min_group_size: int = 1,
     sensitivity: Any = None,
+    sections: Sequence[Section] | None = None,
 ) -> None:
     """Write one HTML page about an analysis; an earlier file is replaced once the new one is complete.
 
@@ -72,22 +73,25 @@ def write_report(
         No numbers are told of groups and subgroups of fewer people, nor what would give them away.
     sensitivity : path or dataframe, optional
         What :func:`disaggregate.analysis.sensitivity.subgroup_sensitivity` returned, or the command wrote.
+    sections : sequence of Section, optional
+        What :func:`make_sections` found already; then only title and question count.
     """
+    found = sections or make_sections(
+        analysis,
+        people,
+        by=by,
+        features=features,
+        level=level,
+        min_group_size=min_group_size,
+        sensitivity=sensitivity,
+    )
     page = (
         _environment()
         .from_string(resource("page.html.j2"))
         .render(
             title=title or default_title(analysis),
             question=question or _question(analysis),
-            sections=make_sections(
-                analysis,
-                people,
-                by=by,
-                features=features,
-                level=level,
-                min_group_size=min_group_size,
-                sensitivity=sensitivity,
-            ),
+            sections=found,
             style=resource("page.css"),
             script=resource("sort.js"),
             script_hash=_hash(resource("sort.js")),

@@ -3,7 +3,7 @@
 for (const table of document.querySelectorAll(".scroll table")) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, place) => {
-    heading.querySelector("button").addEventListener("click", () => {
+    heading.querySelector("button")?.addEventListener("click", () => {
       const down = heading.getAttribute("aria-sort") === "ascending";
       const isNumber = heading.classList.contains("number");
       const key = (row) => row.cells[place].dataset.sort;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -178,3 +178,43 @@ def subgroups_section(
         part = ForestPart("", forest_part(one, axis).rows)
         blocks.append(Forest(caption, axis, [part], (one.name, "Share"), reference, "People"))
     return Section("subgroups", "Subgroups", blocks)
+
+
+def estimates_by(
+    analysis: Analysis, people: pd.DataFrame, by: Sequence[str], level: float = 0.9, min_group_size: int = 1
+) -> tuple[Section, pd.DataFrame]:
+    """Estimate by several columns at once, and return a section and the table behind it.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    people : DataFrame
+        Whom the estimates speak of.
+    by : sequence of str
+        Columns; numbers of many values are put into bands.
+    level : float, default=0.9
+        Probability of the intervals.
+    min_group_size : int, default=1
+        Smaller subgroups are left out.
+    """
+    banded = people.copy(deep=False)
+    keys = []
+    for name in by:
+        bands = None
+        if pd.api.types.is_numeric_dtype(people[name].dtype) and not pd.api.types.is_bool_dtype(
+            people[name].dtype
+        ):
+            bands = in_bands(people[name])
+        keys.append(name if bands is None else f"{name} in bands")
+        if bands is not None:
+            banded[keys[-1]] = bands
+    table = analysis.subgroups(banded, keys, level=level, min_group_size=min_group_size)
+    everybody = analysis.subgroups(people, [], level=level)
+    labels = [
+        ", ".join("missing" if pd.isna(v) else _label(v) for v in row) for row in table[keys].to_numpy(object)
+    ]
+    found = Rates(" and ".join(by), table.assign(label=labels))
+    axis = axis_of([found], everybody)
+    section = subgroups_section([found], everybody, axis, analysis.outcome_name, level)
+    return replace(section, key="asked", title=f"By {found.name}"), table

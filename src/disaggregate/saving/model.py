@@ -200,6 +200,8 @@ def _parameters(model: Any) -> dict[str, Any]:
     parameters = model.get_params(deep=False) | {"executor": None}
     if not isinstance(parameters["random_state"], (Integral, type(None))):
         parameters["random_state"] = None
+    if callable(parameters["progress"]):
+        parameters["progress"] = False
     if hasattr(parameters["confidence"], "items"):
         parameters["confidence"] = dict(parameters["confidence"].items())
     return parameters
