@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -34,6 +35,7 @@ from disaggregate.web.forms import (
     read_length,
     read_mends,
 )
+from disaggregate.web.guard import TooLarge
 from disaggregate.web.limits import Limits
 from disaggregate.web.pace import estimate, settings_of
 from disaggregate.web.sessions import STEPS, Session, Sessions, TooMany
@@ -78,7 +80,7 @@ class Pages:
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.sessions, self.fits = Sessions(folder, limits.sessions), Fits(limits.fits)
-        self._limits, self._desk = limits, Desk(limits)
+        self._limits, self.desk = limits, Desk(limits)
         self._templates = Environment(
             loader=PackageLoader("disaggregate.web", "templates"),
             autoescape=True,
@@ -115,7 +117,7 @@ class Pages:
             return self._start(str(error), 429)
         try:
             if name:
-                session.looked = await self._desk.run(task, str(session.folder), name)
+                session.looked = await self.desk.run(task, str(session.folder), name)
                 session.names = session.files = dict(given)
                 session.looked["outcome"] = {"country": "voted purple", "new-york": "voted for the challenger"}[
                     name
@@ -123,7 +125,7 @@ class Pages:
             else:
                 for kind, file in given.items():
                     session.names[kind], session.files[kind] = await _kept(file, session.folder, kind)
-                session.looked = await self._desk.run("look", str(session.folder), *session.files.values())
+                session.looked = await self.desk.run("look", str(session.folder), *session.files.values())
                 session.looked["outcome"] = ""
         except BaseException as error:
             self.sessions.remove(session.key)
@@ -202,7 +204,7 @@ class Pages:
         return self._step(session, "check", checked=session.checked, problem=problem)
 
     async def _check(self, session: Session) -> None:
-        session.checked = await self._desk.run("check", str(session.folder), session.files, session.choice)
+        session.checked = await self.desk.run("check", str(session.folder), session.files, session.choice)
 
     # ---- fit ---------------------------------------------------------------------------------------------
 
@@ -265,7 +267,7 @@ class Pages:
             name = "\n".join(by)
             if name not in session.answers:
                 try:
-                    found = await self._desk.run("subgroups", str(session.folder), by)
+                    found = await self.desk.run("subgroups", str(session.folder), by)
                     session.answers[name] = found["html"]
                 except TaskError as error:
                     problem = str(error)
@@ -339,6 +341,10 @@ class Pages:
             return PlainTextResponse(str(detail), status)
         return self._page("error.html.j2", status, message=str(detail))
 
+    async def too_large(self, request: Request, error: Exception) -> Response:
+        """Refuse a request that is longer than it may be."""
+        return self._start(f"Too large. The files may have {self._limits.upload // 2**20} MB together.", 413)
+
 
 def make_app(folder: Path, limits: Limits | None = None) -> Starlette:
     """Make the application, without its guard.
@@ -354,7 +360,9 @@ def make_app(folder: Path, limits: Limits | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(pages.desk.warm_up())
         yield
+        warming.cancel()
         pages.fits.close()
 
     both = ["GET", "POST"]
@@ -372,7 +380,11 @@ def make_app(folder: Path, limits: Limits | None = None) -> Starlette:
         Route("/s/{key}/close", pages.close, methods=["POST"]),
         Route("/static/{name}", pages.static),
     ]
-    handlers: dict[Any, Any] = {HTTPException: pages.error, MultiPartException: pages.error}
+    handlers: dict[Any, Any] = {
+        HTTPException: pages.error,
+        MultiPartException: pages.error,
+        TooLarge: pages.too_large,
+    }
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.state.pages = pages
     return app

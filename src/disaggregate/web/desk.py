@@ -7,6 +7,7 @@ starts in milliseconds, and what it does to its memory ends with it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import multiprocessing
 import traceback
 from multiprocessing.connection import Connection
@@ -39,6 +40,11 @@ class Desk:
             multiprocessing.set_forkserver_preload(["disaggregate.web.task_imports"])
         self._limits = limits
         self._free = asyncio.Semaphore(limits.tasks)
+
+    async def warm_up(self) -> None:
+        """Let the library be imported before the first task waits for it."""
+        with contextlib.suppress(TaskError):
+            await self.run("ready")
 
     async def run(self, name: str, *arguments: Any) -> Any:
         """Run a task and return its result, or raise a TaskError.

@@ -14,6 +14,11 @@ _MOST_COLUMNS = 300
 PEOPLE, RESULTS = "fit_people.csv", "fit_results.csv"
 
 
+def ready() -> bool:
+    """Do nothing: what tasks need is imported by now."""
+    return True
+
+
 def make_example(folder: str, name: str) -> dict[str, Any]:
     """Write the tables of an example, and look at them."""
     from disaggregate.web.examples import write_example
