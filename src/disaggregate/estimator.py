@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from disaggregate.tables.people import Rows
+
+_LOG = logging.getLogger("disaggregate")
 
 
 class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
@@ -338,6 +341,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         draws_to: str | Path | None,
     ) -> GroupStatsClassifier:
         """Start or resume the chains, run them, and store and judge what they drew."""
+        _LOG.info("fitting %d rows in %d groups", len(features), len(data.names))
         from disaggregate.saving.checkpoint import CheckpointFiles
 
         with (
@@ -372,6 +376,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             fitted.stopped_early,
             check_reports(self.posterior_, training, data),
         )
+        _LOG.info("fitted: %s", self.diagnostics_.verdict)
         if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         return self

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,28 +77,48 @@ def write_report(
     sections : sequence of Section, optional
         What :func:`make_sections` found already; then only title and question count.
     """
-    found = sections or make_sections(
-        analysis,
-        people,
-        by=by,
-        features=features,
-        level=level,
-        min_group_size=min_group_size,
-        sensitivity=sensitivity,
-    )
-    page = (
+    given: dict[str, Any] = {"by": by, "features": features, "level": level, "min_group_size": min_group_size}
+    found = sections or make_sections(analysis, people, **given, sensitivity=sensitivity)
+    _write(Path(path).expanduser(), _page(analysis, found, title, question))
+
+
+class Report:
+    """A report that a notebook shows and that can be saved; parameters as of :func:`write_report`."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        people: Any,
+        *,
+        title: str | None = None,
+        question: str | None = None,
+        **options: Any,
+    ) -> None:
+        self._sections = make_sections(analysis, people, **options)
+        self.html = _page(analysis, self._sections, title, question)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page; an earlier file is replaced once the new one is complete."""
+        _write(Path(path).expanduser(), self.html)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a frame, so that its style stays its own."""
+        return f'<iframe srcdoc="{escape(self.html)}" width="100%" height="700" title="Report"></iframe>'
+
+
+def _page(analysis: Analysis, sections: Sequence[Section], title: str | None, question: str | None) -> str:
+    return (
         _environment()
         .from_string(resource("page.html.j2"))
         .render(
             title=title or default_title(analysis),
             question=question or _question(analysis),
-            sections=found,
+            sections=sections,
             style=resource("page.css"),
             script=resource("sort.js"),
             script_hash=_hash(resource("sort.js")),
         )
     )
-    _write(Path(path).expanduser(), page)
 
 
 def make_sections(
