@@ -59,6 +59,7 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.results --runs 100000
 	$(BIN)/python -m fuzz.dgz --runs 100000
 	$(BIN)/python -m fuzz.people --runs 100000
+	$(BIN)/python -m fuzz.forms --runs 100000
 	$(BIN)/python -m fuzz.random_problems --runs 10000
 	$(BIN)/python -m fuzz.kills --runs 200
 
