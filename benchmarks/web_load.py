@@ -55,9 +55,8 @@ def main() -> None:
             server.terminate()
     cuts = statistics.quantiles(times, n=20)
     print(f"{arguments.people} people, {len(times)} pages in {arguments.seconds:.0f} s, two fits running")
-    print(
-        f"median {1000 * statistics.median(times):.0f} ms, 95% within {1000 * cuts[-1]:.0f} ms, worst {1000 * max(times):.0f} ms"
-    )
+    told = {"median": statistics.median(times), "95% within": cuts[-1], "worst": max(times)}
+    print(", ".join(f"{name} {1000 * value:.0f} ms" for name, value in told.items()))
 
 
 def _with_two_fits(visitor: Visitor) -> list[str]:

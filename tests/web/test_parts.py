@@ -2,6 +2,8 @@
 
 import argparse
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -65,6 +67,18 @@ def test_what_needs_no_mend_is_left_alone():
     assert offered_mends(people, results, roles) == []
     same = mend(people, results, roles, ["percent", "nonsense"])
     pd.testing.assert_frame_equal(same[1], results)
+
+
+def test_the_process_of_the_page_stays_small(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from starlette.testclient import TestClient\n"
+        "from disaggregate.web.app import make_app\n"
+        "client = TestClient(make_app(Path(sys.argv[1])))\n"
+        "assert client.get('/').status_code == client.get('/static/page.css').status_code == 200\n"
+        "print([name for name in ('numpy', 'pandas', 'numba') if name in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "[]"
 
 
 def test_times_grow_with_the_table_and_large_tables_get_landmarks():

@@ -42,11 +42,11 @@ from disaggregate.web.sessions import STEPS, Session, Sessions, TooMany
 from disaggregate.web.take_home import commands, python_code
 
 _STATIC = {
-    "page.css": ("disaggregate.report", "page.css", "text/css"),
-    "sort.js": ("disaggregate.report", "sort.js", "text/javascript"),
-    "icon.svg": ("disaggregate.web", "static/icon.svg", "image/svg+xml"),
-    "web.css": ("disaggregate.web", "static/web.css", "text/css"),
-    "web.js": ("disaggregate.web", "static/web.js", "text/javascript"),
+    "page.css": ("report/page.css", "text/css"),
+    "sort.js": ("report/sort.js", "text/javascript"),
+    "icon.svg": ("web/static/icon.svg", "image/svg+xml"),
+    "web.css": ("web/static/web.css", "text/css"),
+    "web.js": ("web/static/web.js", "text/javascript"),
 }
 # What may be taken home: the file in the folder, and its name.
 _FILES = {
@@ -81,6 +81,11 @@ class Pages:
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.sessions, self.fits = Sessions(folder, limits.sessions), Fits(limits.fits)
         self._limits, self.desk = limits, Desk(limits)
+        # Looked for from above: looking into the folder of the report would import it, and with it the library.
+        self._static = {
+            name: (files("disaggregate").joinpath(path).read_text(encoding="utf-8"), kind)
+            for name, (path, kind) in _STATIC.items()
+        }
         self._templates = Environment(
             loader=PackageLoader("disaggregate.web", "templates"),
             autoescape=True,
@@ -309,11 +314,10 @@ class Pages:
 
     async def static(self, request: Request) -> Response:
         """Hand out style and script."""
-        found = _STATIC.get(request.path_params["name"])
+        found = self._static.get(request.path_params["name"])
         if found is None:
             raise HTTPException(404, "There is no such file.")
-        package, name, kind = found
-        text = files(package).joinpath(name).read_text(encoding="utf-8")
+        text, kind = found
         return Response(text, media_type=kind, headers={"cache-control": "max-age=3600"})
 
     # ---- what pages share --------------------------------------------------------------------------------
