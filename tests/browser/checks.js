@@ -146,7 +146,7 @@ export async function fits({ page }) {
     }
     for (const label of document.querySelectorAll("svg text")) {
       const height = label.getBoundingClientRect().height;
-      if (label.textContent.trim() && height < 8) wrong.push(`letters of ${height} px: ${label.textContent}`);
+      if (label.checkVisibility() && label.textContent.trim() && height < 8) wrong.push(`letters of ${height} px: ${label.textContent}`);
     }
     return wrong.slice(0, 10);
   });
