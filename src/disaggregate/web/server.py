@@ -53,6 +53,7 @@ def serve(
             raise OSError(
                 f"port {port} cannot be had ({error.strerror}); give another --port, or none."
             ) from error
+        listener.listen(128)  # who comes before the server is ready waits for it
         number = listener.getsockname()[1]
         address = f"http://{HOST}:{number}/?token={token}"
         app = Guard(make_app(Path(folder), bounds), token, number, bounds.upload)
