@@ -1,4 +1,4 @@
-# `make demo` and `make test` set themselves up: Python 3.11 or newer, pip and make are all they need.
+# `make demo`, `make web` and `make test` set themselves up: Python 3.11 or newer, pip and make are all they need.
 # `make browser` needs Node 20 or newer besides, and installs Debian's chromium if there is none.
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +8,7 @@ BROWSER := tests/browser
 BUILT := $(BROWSER)/built
 TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
 
-.PHONY: demo test quick lint types tests browser docs speed clean fuzz oldest sbom audit
+.PHONY: demo web test quick lint types tests browser docs speed clean fuzz oldest sbom audit
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -32,7 +32,10 @@ tests: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.compile_first dense & $(BIN)/python -m tests.compile_first places sparse published; wait
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --durations 15  # else threads of both workers wait for each other
 
-browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report in a real browser
+web: $(VENV)/.installed-web  ## the page: two tables in, an answer out
+	$(BIN)/disaggregate serve
+
+browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report and the page in a real browser
 	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
 	rm -rf $(BUILT)
 	mkdir $(BUILT)
@@ -40,7 +43,8 @@ browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML 
 	$(BIN)/disaggregate check $(TABLES)
 	$(BIN)/disaggregate fit $(TABLES) --draws 150 --burn 100 --chains 2 -o $(BUILT)/model.dgz
 	$(BIN)/disaggregate report $(BUILT)/model.dgz $(BUILT)/people.csv -o $(BUILT)/report.html
-	CHROMIUM="$$(command -v chromium)" node --test --test-reporter=spec $(BROWSER)/
+	CHROMIUM="$$(command -v chromium)" PYTHON="$(CURDIR)/$(BIN)/python" OPENBLAS_NUM_THREADS=1 \
+	  node --test --test-concurrency=1 --test-reporter=spec $(BROWSER)/
 
 $(BROWSER)/node_modules/.installed: $(BROWSER)/package-lock.json
 	@node --eval 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || \
@@ -62,6 +66,7 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.results --runs 100000
 	$(BIN)/python -m fuzz.dgz --runs 100000
 	$(BIN)/python -m fuzz.people --runs 100000
+	$(BIN)/python -m fuzz.forms --runs 100000
 	$(BIN)/python -m fuzz.random_problems --runs 10000
 	$(BIN)/python -m fuzz.kills --runs 200
 
@@ -100,6 +105,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed-demo: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python $(INSTALL) --editable '.[plots]'
+	@touch $@
+
+$(VENV)/.installed-web: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python $(INSTALL) --editable '.[web]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/bin/python pyproject.toml

@@ -10,6 +10,7 @@ and ``cli`` show the results. Imports go one way only; the test of their order h
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
     from disaggregate.settings import published_settings
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever uses the library decides what is shown
 
 __version__ = "0.1.0"
 

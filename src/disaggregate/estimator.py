@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
+from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from disaggregate.tables.people import Rows
+
+_LOG = logging.getLogger("disaggregate")
 
 
 # Intercepts of groups, over all scores of several outcomes, that are weights of their own.
@@ -115,8 +119,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed; the same one gives the same draws.
-    progress : bool, default=False
-        Whether to show a progress bar.
+    progress : bool or callable, default=False
+        Whether to show a progress bar; or a function that is told of progress instead, as
+        ``progress(n_done, n_sweeps, what)``, by whichever thread made it. Files leave it behind.
     executor : object with ``map``, or distributed.Client, optional
         Where chains run instead of on threads, such as a ``concurrent.futures`` executor or the workers of a Dask
         cluster; the draws are the same. Clones share it; pickles leave it behind. Large data are held there in
@@ -188,7 +193,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         thin: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: bool = False,
+        progress: Progress = False,
         executor: Executor | None = None,
         storage: Literal["auto", "float64", "float32", "recomputed"] = "auto",
     ) -> None:
@@ -349,6 +354,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         draws_to: str | Path | None,
     ) -> GroupStatsClassifier:
         """Start or resume the chains, run them, and store and judge what they drew."""
+        _LOG.info("fitting %d rows in %d groups", len(features), len(data.names))
         from disaggregate.saving.checkpoint import CheckpointFiles
 
         with (
@@ -383,6 +389,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             fitted.stopped_early,
             None if len(classes) > 2 else check_reports(self.posterior_, training, data),
         )
+        _LOG.info("fitted: %s", self.diagnostics_.verdict)
         if not self.diagnostics_.converged or fitted.stopped_early:
             warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
         return self
@@ -723,7 +730,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             streams=streams,
             threads=threads,
             executor=self.executor,
-            progress=bool(self.progress),
+            progress=self.progress if callable(self.progress) else bool(self.progress),
             storage=self.storage,
         )
 

@@ -133,8 +133,12 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name in ("n_draws", "thin"):
         _require(_is_whole(settings[name], 1), name, "a whole number of 1 or more", settings[name])
     _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
-    for name in ("intercept", "progress"):
-        _require(isinstance(settings[name], (bool, np.bool_)), name, "True or False", settings[name])
+    _require(
+        isinstance(settings["intercept"], (bool, np.bool_)), "intercept", "True or False", settings["intercept"]
+    )
+    progress = settings["progress"]
+    sound = isinstance(progress, (bool, np.bool_)) or callable(progress)
+    _require(sound, "progress", "True, False or a function of sweeps done, sweeps in all and what for", progress)
     context = settings["context"]
     sound = isinstance(context, (bool, np.bool_)) or _is_one_of(context, "auto")
     _require(sound, "context", 'True, False or "auto"', context)

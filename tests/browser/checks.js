@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-const SECTIONS = ["Data", "Verdict", "Groups", "Subgroups", "Effects", "Sensitivity", "Method", "Settings and versions"];
+const SECTIONS = ["The answer", "Subgroups", "Effects", "Groups", "What the data cannot tell", "Appendix"];
 
 /** Note from the first moment what a page asks for and complains of. */
 export function watch(page) {
@@ -39,14 +39,14 @@ export async function renders({ page }) {
     for (const image of document.images) {
       if (!image.naturalWidth || !image.naturalHeight) wrong.push(`no picture in ${image.outerHTML.slice(0, 60)}`);
     }
-    const drawings = [...document.querySelectorAll("figure svg")];
+    const drawings = [...document.querySelectorAll("figure.scatter svg, figure.forest svg.interval")];
     if (drawings.length < 3) wrong.push(`${drawings.length} drawings`);
     for (const drawing of drawings) {
-      const caption = drawing.closest("figure").querySelector("figcaption").textContent;
+      const caption = drawing.closest("figure").querySelector("figcaption, caption").textContent;
       const frame = drawing.getBoundingClientRect();
-      const marks = [...drawing.querySelectorAll("path, use")].map((mark) => mark.getBoundingClientRect());
-      if (frame.width < 100 || frame.height < 50) wrong.push(`no size: ${caption}`);
-      else if (!marks.some((mark) => mark.width > 0 && mark.height > 0)) wrong.push(`nothing drawn: ${caption}`);
+      const marks = [...drawing.querySelectorAll("circle, line.bar")].map((mark) => mark.getBoundingClientRect());
+      if (frame.width < 60 || frame.height < 15) wrong.push(`no size: ${caption}`);
+      else if (!marks.some((mark) => mark.width > 2 && mark.height > 2)) wrong.push(`nothing drawn: ${caption}`);
     }
     for (const table of document.querySelectorAll("table")) {
       if (!isSeen(table) || !table.tBodies[0].rows.length) wrong.push(`empty table: ${table.caption.textContent}`);
@@ -64,7 +64,7 @@ export async function isAccessible({ page }) {
 /** Sort by every column of every table, twice, and judge by what a reader sees, not by what the script sorted by. */
 export async function sorts({ page }) {
   const wrong = [];
-  for (const table of await page.locator("table").all()) {
+  for (const table of await page.locator(".scroll table").all()) {
     const before = await readTable(table);
     for (let place = 0; place < before.headings.length; place += 1) {
       for (const direction of ["ascending", "descending"]) {
@@ -81,7 +81,7 @@ export async function sorts({ page }) {
 
 export async function sortsByKeyboard({ page }) {
   const wrong = [];
-  const table = page.locator("#groups table");
+  const table = page.locator("#groups .scroll table");
   const button = table.locator("th button").nth(1);
   for (const [key, direction] of [["Enter", "ascending"], ["Space", "descending"]]) {
     await button.focus();
@@ -110,14 +110,25 @@ function sortingFaults(before, after, place, direction) {
   const column = after.rows.map((row) => row[place]);
   const known = column.filter((text) => text !== "—");
   if (column.slice(known.length).some((text) => text !== "—")) faults.push("gaps are not last");
-  const numbers = known.map((text) => Number(text.replaceAll(",", "")));
+  const numbers = known.map((text) => (/^[<>+-]?\d[\d,]*(\.\d+)?(%|$)/.test(text) ? Number.parseFloat(text.replace(/[<>,]/g, "")) : Number(text)));
   const areNumbers = numbers.every((number) => !Number.isNaN(number));
+  const rounding = known.some((text) => text.includes("%")) ? 1 : 0; // rows have digits of their own
   const order = (i) =>
     areNumbers ? numbers[i] - numbers[i - 1] : known[i].localeCompare(known[i - 1], undefined, { numeric: true });
   const sign = direction === "ascending" ? 1 : -1;
-  const out = known.findIndex((_, i) => i > 0 && sign * order(i) < 0);
+  const out = known.findIndex((_, i) => i > 0 && sign * order(i) < -rounding);
   if (out > 0) faults.push(`${known[out - 1]} stands before ${known[out]}`);
   return faults;
+}
+
+/** What only experts want is folded away, and a reader can open it. Expects a page that nobody touched yet. */
+export async function folds({ page }) {
+  return page.evaluate(() => {
+    const parts = [...document.querySelectorAll("details")];
+    const wrong = parts.filter((part) => part.open).map((part) => `open: ${part.querySelector("summary").textContent}`);
+    if (parts.length < 5) wrong.push(`only ${parts.length} parts are folded`);
+    return wrong;
+  });
 }
 
 /** The page itself never scrolls sideways; wide tables scroll in a box of their own, and letters stay legible. */
@@ -135,7 +146,7 @@ export async function fits({ page }) {
     }
     for (const label of document.querySelectorAll("svg text")) {
       const height = label.getBoundingClientRect().height;
-      if (label.textContent.trim() && height < 8) wrong.push(`letters of ${height} px: ${label.textContent}`);
+      if (label.checkVisibility() && label.textContent.trim() && height < 8) wrong.push(`letters of ${height} px: ${label.textContent}`);
     }
     return wrong.slice(0, 10);
   });

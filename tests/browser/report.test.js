@@ -39,11 +39,16 @@ const EXPECTATIONS = [
       "another title": [(html) => html.replace(/<title>.*?<\/title>/, "<title></title>"), /title is not/],
       "a heading that is not there": [(html) => html.replace(/<h2[^>]*>Groups<\/h2>/, ""), /headings are/],
       "a heading that nobody sees": [style("#effects h2 { display: none; }"), /headings are/],
-      "a link to nowhere": [(html) => html.replace('href="#method"', 'href="#methods"'), /no place #methods/],
+      "a link to nowhere": [(html) => html.replace('href="#limits"', 'href="#limit"'), /no place #limit/],
       "an image without a picture": [unguardedBody('<img alt="x" src="data:image/png;base64,AAAA">'), /no picture/],
-      "a drawing without marks": [(html) => html.replace(/(<svg[^>]*>).*?<\/svg>/s, "$1</svg>"), /nothing drawn/],
+      "a drawing without marks": [(html) => html.replace(/(<svg class="interval"[^>]*>).*?<\/svg>/s, "$1</svg>"), /nothing drawn/],
       "a table without rows": [(html) => html.replace(/<tbody>.*?<\/tbody>/s, "<tbody></tbody>"), /empty table/],
     },
+  },
+  {
+    check: checks.folds,
+    views: [WIDE],
+    broken: { "a part that is open": [(html) => html.replace("<details>", "<details open>"), /open:/] },
   },
   {
     check: checks.isQuiet,
@@ -131,6 +136,10 @@ after(async () => {
   if (folder) await rm(folder, { recursive: true });
 });
 
+async function unfold(page) {
+  await page.evaluate(() => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
+}
+
 /** Open a page in a profile of its own, with nothing to reach but files, and hand it over. */
 async function open(path, viewport, use) {
   const context = await browser.newContext({ viewport });
@@ -140,6 +149,7 @@ async function open(path, viewport, use) {
     const seen = checks.watch(page);
     if (viewport === SHEET) await page.emulateMedia({ media: "print" });
     await page.goto(pathToFileURL(path).href);
+    if (use !== checks.folds) await unfold(page); // what is folded away is checked too
     return await use({ page, seen });
   } finally {
     await context.close();

@@ -36,7 +36,7 @@ def test_it_writes_a_page(folder, tmp_path, capsys):
     assert page.startswith("<!DOCTYPE html>")
     assert "<title>Votes</title>" in page
     assert "Who &amp; why?" in page
-    assert page.index("<h3>By sex</h3>") < page.index("<h3>By place</h3>")
+    assert page.index("by sex</caption>") < page.index("by place</caption>")
     assert [file.name for file in tmp_path.iterdir()] == ["r.html"]
 
 
@@ -86,7 +86,7 @@ def test_sensitivity_is_a_table_that_the_page_shows(folder, tmp_path, capsys):
     assert main(command(folder, page, "--feature", "age", "--by", "sex", "--sensitivity", str(out))) == 0
     text = page.read_text(encoding="utf-8")
     assert "Weaker effects expected" in text
-    assert "Estimated share of positives by sex under other choices." in text
+    assert "Estimated share of “the outcome” by sex under other choices." in text
 
 
 @pytest.mark.parametrize(

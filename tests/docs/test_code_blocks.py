@@ -14,6 +14,7 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 WITHOUT_CODE = {
     *("index", "api", "comparison", "defaults", "measurements", "model", "principles", "stress", "versions"),
+    "web",
 }
 
 

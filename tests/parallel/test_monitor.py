@@ -29,6 +29,14 @@ def test_stop_interrupts_the_next_report():
         assert sweeps_counted(monitor) == 4
 
 
+def test_a_function_is_told_of_progress_instead():
+    told = []
+    with Monitor(10, show=lambda *progress: told.append(progress), what="tuning") as monitor:
+        monitor.on_sweeps(4)
+        monitor.on_sweeps(6)
+    assert told == [(0, 10, "tuning"), (4, 10, "tuning"), (10, 10, "tuning")]
+
+
 @pytest.mark.parametrize("show", [False, True])
 def test_bar_is_drawn_on_standard_error_when_asked_for(show, capsys):
     with Monitor(10, show=show) as monitor:

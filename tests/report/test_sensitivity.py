@@ -34,7 +34,7 @@ def of_kind(section, kind):
 
 def test_estimates_stand_side_by_side(table, tmp_path):
     table.to_csv(tmp_path / "s.csv", index=False)
-    section = sensitivity_section(read_sensitivity(tmp_path / "s.csv"), "sex")
+    section = sensitivity_section(read_sensitivity(tmp_path / "s.csv"), "purple")
     everybody, by_sex = of_kind(section, "table")
     assert [column.heading for column in by_sex.columns] == [
         "sex",
@@ -53,19 +53,14 @@ def test_estimates_stand_side_by_side(table, tmp_path):
 
 
 def test_the_farthest_is_told_in_a_sentence(table):
-    told = of_kind(sensitivity_section(read_sensitivity(table), "sex"), "text")[-1].text
+    told = of_kind(sensitivity_section(read_sensitivity(table), "purple"), "text")[-1].text
     assert told == (
         "1 of 3 estimates moves by more than one standard error under some choice. The farthest is that of "
         "sex = f: with results trusted less it is 0.296 rather than 0.400, a shift of 1.3 standard errors."
     )
     calm = table.assign(shift_in_std_errors=table["shift_in_std_errors"] / 2)
-    told = of_kind(sensitivity_section(read_sensitivity(calm), "sex"), "text")[-1].text
+    told = of_kind(sensitivity_section(read_sensitivity(calm), "purple"), "text")[-1].text
     assert told.startswith("None of 3 estimates moves by more than one standard error")
-
-
-def test_without_a_table_it_says_how_to_make_one():
-    (code,) = of_kind(sensitivity_section(None, "educ"), "code")
-    assert "disaggregate sensitivity model.dgz people.csv --by educ -o sensitivity.csv" in code.text
 
 
 def test_another_table_is_refused(table):
@@ -79,7 +74,7 @@ def test_another_table_is_refused(table):
 
 def test_few_people_are_not_told_of(table):
     few = table.assign(n=[10, 8, 2] * 3)
-    section = sensitivity_section(read_sensitivity(few, min_group_size=5), "sex")
+    section = sensitivity_section(read_sensitivity(few, min_group_size=5), "purple")
     _, by_sex = of_kind(section, "table")
     # Who are hidden alone follow from the total, so that their neighbours are hidden with them.
     assert {cell.text for row in by_sex.rows for cell in row[1:]} == {"suppressed"}

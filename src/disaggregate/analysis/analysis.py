@@ -5,28 +5,34 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from disaggregate.analysis.dependence import predictions
 from disaggregate.analysis.effects import avg_comparisons
 from disaggregate.analysis.identification import between_group_share
+from disaggregate.analysis.views import view
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.blocks import of_rows
 from disaggregate.posterior.outcomes import by_outcome
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
-from disaggregate.tables.counts import averages_by_group, counts_of, people_per_row
+from disaggregate.tables.counts import averages_by_group, counts_of, people_per_row, weights_of_rows
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
 from disaggregate.tables.ids import ids_like
+from disaggregate.tables.outcome import outcome_of_column
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.suppression import withhold
+
+_LONGEST_LINE = 100
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class Analysis:
         Whether people are a sample of the group that the results speak of.
     problems : tuple of Problem
         Warnings and advice of the check step.
+    outcome : str
+        What the outcome is called; empty where nobody said.
     """
 
     classifier: GroupStatsClassifier
@@ -55,6 +63,83 @@ class Analysis:
     schema: dict[str, str]
     sampled: bool
     problems: tuple[Problem, ...] = ()
+    outcome: str = ""
+
+    @property
+    def outcome_name(self) -> str:
+        """What the outcome is called: as its owner said, or else as the column of results does."""
+        return self.outcome or outcome_of_column(self.roles)
+
+    def __repr__(self) -> str:
+        """Say in five lines what was learned from what."""
+        groups = self.classifier._data
+        n_chains, n_draws = self.classifier.posterior_.shape
+        whom = "a sample of each group" if self.sampled else "everybody in each group"
+        lines = [
+            f"Analysis of “{self.outcome_name}” by {self.roles.group}",
+            f"  people    {int(groups.people.sum()):,} in {len(groups.names):,} groups, {whom}",
+            f"  features  {_shortened(', '.join(self.encoder.features))}",
+            f"  draws     {n_chains} chains of {n_draws:,}",
+            f"  verdict   {_shortened(self.classifier.diagnostics_.verdict)}",
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Show the same in a notebook."""
+        title, *lines = repr(self).splitlines()
+        rows = [line.strip().partition("  ") for line in lines]
+        cells = "".join(
+            f"<tr><th>{escape(name)}</th><td>{escape(told.strip())}</td></tr>" for name, _, told in rows
+        )
+        return f"<table><caption>{escape(title)}</caption><tbody>{cells}</tbody></table>"
+
+    @property
+    def plot(self) -> Any:
+        """Plots of this analysis: ``plot.subgroups``, ``plot.effects``, ``plot.groups`` and ``plot.traces``."""
+        return view("plots")(self)
+
+    def report(self, people: Any, path: str | Path | None = None, **options: Any) -> Any:
+        """Make the report: a page that a notebook shows, and that is written to a file if there is a path.
+
+        Parameters
+        ----------
+        people : path or dataframe
+            Whom it speaks of.
+        path : str or Path, optional
+            File to write, usually ``*.html``.
+        **options
+            As for :func:`disaggregate.report.write_report`.
+
+        Returns
+        -------
+        Report
+            With ``html``, the page, and ``save(path)``.
+        """
+        made = view("report")(self, people, **options)
+        if path is not None:
+            made.save(path)
+        return made
+
+    def predictions(
+        self, people: Any, variables: str | Sequence[str] | Mapping[str, Any], *, level: float = 0.9
+    ) -> pd.DataFrame:
+        """Average probability if everybody had each value of a feature; see :func:`.effects.predictions`.
+
+        Parameters
+        ----------
+        people : path or dataframe
+            Over whom to average.
+        variables : str, sequence of str, or mapping
+            Features of the grid, with their values in a mapping.
+        level : float, default=0.9
+            Probability of the credible band at each point.
+        """
+        table = self.read(people)
+        weight = self.roles.weight
+        weights = weights_of_rows(
+            table[weight].to_numpy(dtype=float) if weight else None, people_per_row(table, self.roles)
+        )
+        return predictions(self.knowing([table]).predict_draws, table, variables, weights=weights, level=level)
 
     def predict(self, people: Any, level: float = 0.9) -> pd.DataFrame:
         """Tabulate ``probability, conf_low, conf_high`` of each person.
@@ -284,6 +369,10 @@ class Analysis:
         from disaggregate.saving import save_analysis
 
         save_analysis(self, path, anonymise=anonymise, min_group_size=min_group_size)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
 
 
 def _not_empty(people: pd.DataFrame) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 from disaggregate.analysis.analysis import Analysis
@@ -16,13 +18,25 @@ def fit_tables(
     results: Any,
     *,
     group: str,
+    share: str | None = None,
+    positives: str | None = None,
+    total: str | None = None,
+    low: str | None = None,
+    high: str | None = None,
+    noise: str | None = None,
+    size: str | None = None,
+    count: str | None = None,
+    weight: str | None = None,
+    replicates: str | Iterable[str] = (),
+    features: str | Iterable[str] = (),
+    ignore: str | Iterable[str] = (),
+    outcome: str = "",
     sampled: bool = False,
     confidence: float | str = 1000.0,
     noise_kind: Literal["laplace", "gaussian"] = "laplace",
     settings: dict[str, Any] | None = None,
     how: dict[str, Any] | None = None,
     landmarks: int | None = None,
-    **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
 
@@ -34,6 +48,17 @@ def fit_tables(
         :func:`disaggregate.analysis.fit_folder`.
     group : str
         Column of group ids, in both tables.
+    share, positives, total, low, high, noise, size : str, optional
+        Columns of results: the share of the outcome; or its count and among how many; or the lowest and highest
+        possible share or count; the scale of privacy noise on a count; the size of the population of which people
+        are a sample.
+    count, weight : str, optional
+        Columns of people: how many people a row stands for, where rows are cells; the survey weight.
+    replicates, features, ignore : str or iterable of str
+        Columns of people: replicate weights; what to learn from, by default all that play no other role; what
+        to leave out.
+    outcome : str, optional
+        What the outcome is called in reports and prints; by default as the column of results.
     sampled : bool, default=False
         Whether people are a random sample of the group that the results speak of.
     confidence : float or str, default=1000.0
@@ -48,9 +73,6 @@ def fit_tables(
     landmarks : int, optional
         Put kernels on so many averages of similar people, so that the file can be anonymised; see
         :func:`disaggregate.privacy.landmarks`.
-    **roles
-        Columns by their role: ``share``, or ``positives`` and ``total``, ``count`` where rows are cells, and so
-        on; see :class:`disaggregate.tables.roles.Roles`.
 
     Returns
     -------
@@ -59,15 +81,26 @@ def fit_tables(
     """
     given: dict[str, Any] = {
         "group": group,
+        "share": share,
+        "positives": positives,
+        "total": total,
+        "low": low,
+        "high": high,
+        "noise": noise,
+        "size": size,
+        "count": count,
+        "weight": weight,
+        "replicates": replicates,
+        "features": features,
+        "ignore": ignore,
         "sampled": sampled,
         "confidence": confidence,
         "noise_kind": noise_kind,
         "settings": settings,
         "how": how,
-        **roles,
     }
     if not is_folder(people):
-        return fit_in_memory(people, results, landmarks=landmarks, **given)
+        return replace(fit_in_memory(people, results, landmarks=landmarks, **given), outcome=outcome)
     if landmarks is not None:
         raise TableError("averages of people need one table; fit a folder with centers in the settings instead.")
-    return fit_folder(people, results, **given)
+    return replace(fit_folder(people, results, **given), outcome=outcome)

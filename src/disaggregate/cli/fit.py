@@ -100,6 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
                 "draws_to": arguments.draws_to,
             },
             landmarks=arguments.landmarks,
+            outcome=arguments.outcome,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
         _save(analysis, arguments)

@@ -6,12 +6,12 @@ import argparse
 import sys
 from importlib.metadata import version
 
-from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, subgroups
+from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, serve, subgroups
 from disaggregate.cli.errors import CommandError
 from disaggregate.cli.paths import require_separate_paths
 from disaggregate.cli.terminal import Parser, close_quietly, say, write_what_is_possible
 
-COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, demo, reproduce)
+COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, serve, demo, reproduce)
 USER_MISTAKE = 2
 INTERRUPTED = 130
 READER_GONE = 141

@@ -52,6 +52,12 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
         default="1000",
         help="how far shares are trusted: one number, or a column of them (default: 1000, nearly exact)",
     )
+    add(
+        "--outcome",
+        default="",
+        metavar="NAME",
+        help="what the outcome is called in reports (default: as its column)",
+    )
     add = parser.add_argument_group("columns of PEOPLE").add_argument
     add("--count", metavar="COLUMN", help="number of people per row, where rows are cells of a table (default: 1)")
     add("--weights", metavar="COLUMN", help="survey weight of each person, in shares and subgroups")

@@ -15,6 +15,7 @@ from disaggregate.model.components import Components, make_components
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
 from disaggregate.parallel import Executor, Threads
+from disaggregate.parallel.monitor import Progress
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows
 from disaggregate.sampler.model import Prior
@@ -75,8 +76,8 @@ class FitPlan:
         Where to run.
     executor : Executor or None
         Where to run instead.
-    progress : bool
-        Whether to show a progress bar.
+    progress : bool or callable
+        Whether to show a progress bar, or who is told instead.
     storage : {"auto", "float64", "float32", "recomputed"}
         How partitions keep their columns.
     """
@@ -98,7 +99,7 @@ class FitPlan:
     streams: Streams
     threads: Threads
     executor: Executor | None
-    progress: bool
+    progress: Progress
     storage: str = "auto"
 
     @property

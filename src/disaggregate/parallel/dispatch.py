@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from disaggregate.parallel.monitor import Monitor
+from disaggregate.parallel.monitor import Monitor, Progress
 from disaggregate.parallel.threads import Threads
 
 Result = TypeVar("Result")
@@ -19,7 +19,7 @@ def run_tasks(
     *,
     what: str = "sampling",
     threads: Threads | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> list[Result]:
     """Run every task and return the results in the same order.
 
@@ -35,8 +35,8 @@ def run_tasks(
         What the sweeps are for, in a word or two.
     threads : Threads, optional
         Where to run; one thread per core by default.
-    progress : bool
-        Whether to show a progress bar.
+    progress : bool or callable
+        Whether to show a progress bar, or who is told instead.
     """
     with Monitor(n_sweeps, show=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]

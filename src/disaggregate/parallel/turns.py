@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol
 
 from disaggregate.parallel.dask import executor_of
-from disaggregate.parallel.monitor import Monitor
+from disaggregate.parallel.monitor import Monitor, Progress
 from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.parallel.protocol import Executor
 from disaggregate.parallel.threads import Threads
@@ -51,7 +51,7 @@ def run_in_turns(
     runners: Sequence[Runner],
     *,
     threads: Threads | None = None,
-    progress: bool = False,
+    progress: Progress = False,
     executor: Executor | None = None,
     watcher: Watcher | None = None,
 ) -> bool:
@@ -63,8 +63,8 @@ def run_in_turns(
         What to run.
     threads : Threads, optional
         How many threads to use when no executor is given; one per core by default.
-    progress : bool
-        Whether to show a progress bar.
+    progress : bool or callable
+        Whether to show a progress bar, or who is told instead.
     executor : Executor, optional
         Where to run instead, each runner in one go; it can neither report progress nor be stopped half-way.
     watcher : Watcher, optional

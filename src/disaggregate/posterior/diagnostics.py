@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,6 +104,11 @@ class Diagnostics:
         if known is not None and len(known.groups) and known.groups[_farthest(known)] in groups:
             return self
         return replace(self, verdict=_OF_ONE_GROUP.sub("", self.verdict))
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and the numbers behind it in a notebook."""
+        table = self.summary().to_html(index=False, border=0, float_format="{:.3f}".format)
+        return f"<p>{escape(self.verdict)}</p>{table}"
 
     def __str__(self) -> str:
         lines = [self.verdict, self.summary().to_string(index=False, float_format="{:.3f}".format)]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from disaggregate.report.blocks import Heading, Notes, Section, Text
+from disaggregate.report.blocks import Block, Heading, Notes, Text
+from disaggregate.report.limits import limits_of_equal_features
 from disaggregate.report.tables import as_table
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 _METHOD = (
     "Nobody's own label is known, only what each group reported. The model gives every person a score f that "
-    "depends smoothly on the features, and a probability Φ(f) of being positive, Φ being the normal distribution "
-    "function. How many in a group are positive follows from the probabilities of its members, and how well that "
+    "depends smoothly on the features, and a probability Φ(f) of the outcome, Φ being the normal distribution "
+    "function. How many in a group have it follows from the probabilities of its members, and how well that "
     "agrees with the report is the likelihood. Scores that make the reports probable are believed; where the "
     "reports leave several explanations open, all of them stay in the answer.",
     "The score is a weighted sum of kernels. With dense weights it is a Gaussian process on these kernels, "
@@ -28,18 +29,12 @@ _METHOD = (
     "Chains start at different places; R-hat compares them, and the effective draws say what they are worth.",
     "Shares, effects and their intervals are computed in every draw and summed up after that, so that they carry "
     "the whole uncertainty of the model: an interval of 90% holds the truth with probability 0.9, if the model "
-    "is right. What cannot be checked from group results is whether people with equal features are alike in all "
-    "groups. ",
+    "is right. What cannot be checked from group results: ",
 )
 _OF_A_SAMPLE = (
     "Here the results speak of whole groups, of which the people are a sample. What people a group has is seen "
     "from its own sample and, the more alike groups are, from those of the others; the share of the group is the "
     "average of their probabilities, with the error of the sample."
-)
-_NOT_ALLOWED_FOR = "Where they are not, results by subgroup are off, and no interval shows it."
-_ALLOWED_FOR = (
-    "Where they differ {how}, which this fit allows for, the intervals show it. Where they differ in another way, "
-    "results by subgroup are off, and no interval shows that."
 )
 _REFERENCES = (
     "H. Kück and N. de Freitas. Learning about individuals from group statistics. Uncertainty in Artificial "
@@ -51,43 +46,30 @@ _REFERENCES = (
     "A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner. Rank-normalization, folding, and "
     "localization: an improved R-hat for assessing convergence of MCMC. Bayesian Analysis, 2021.",
 )
-_PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib", "jinja2")
+_PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba", "jinja2")
 
 
-def method_section(analysis: Analysis) -> Section:
+def method_blocks(analysis: Analysis) -> list[Block]:
     """Explain the model in plain words."""
     sample = [_OF_A_SAMPLE] if analysis.sampled else []
-    told = [_METHOD[0], *sample, *_METHOD[1:-1], _METHOD[-1] + _limits(analysis)]
-    return Section("method", "Method", [*map(Text, told), Heading("References"), Notes(_REFERENCES)])
+    limits = limits_of_equal_features(analysis)
+    told = [_METHOD[0], *sample, *_METHOD[1:-1], _METHOD[-1] + limits[:1].lower() + limits[1:]]
+    return [*map(Text, told), Heading("References"), Notes(_REFERENCES)]
 
 
-def _limits(analysis: Analysis) -> str:
-    """Say in which ways groups may differ without misleading the fit."""
-    ways = []
-    if analysis.classifier.context_ is not None:
-        ways.append("by the average features of their group")
-    if getattr(analysis.classifier, "group_effects_", None) is not None:
-        ways.append("as a whole group, for reasons that no feature tells")
-    return _ALLOWED_FOR.format(how=" or ".join(ways)) if ways else _NOT_ALLOWED_FOR
-
-
-def settings_section(analysis: Analysis) -> Section:
+def settings_blocks(analysis: Analysis) -> list[Block]:
     """List what would be needed to do it again."""
     settings = analysis.classifier.get_params(deep=False)
     settings.pop("confidence")  # each report brings its own, which the data section tells
     versions = {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES}
-    return Section(
-        "settings",
-        "Settings and versions",
-        [
-            as_table(
-                _pairs({name: _value(value) for name, value in settings.items()}),
-                "Settings of the fit.",
-                {"name": "Setting", "value": "Value"},
-            ),
-            as_table(_pairs(versions), "Versions that made this report.", {"name": "Package", "value": "Version"}),
-        ],
-    )
+    return [
+        as_table(
+            _pairs({name: _value(value) for name, value in settings.items()}),
+            "Settings of the fit.",
+            {"name": "Setting", "value": "Value"},
+        ),
+        as_table(_pairs(versions), "Versions that made this report.", {"name": "Package", "value": "Version"}),
+    ]
 
 
 def _pairs(values: dict[str, str]) -> pd.DataFrame:

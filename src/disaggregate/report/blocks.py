@@ -1,4 +1,4 @@
-"""What a page is made of: sections, and in them text, facts, notes, tables and figures."""
+"""What a page is made of: sections, and in them text, facts, notes, tables, figures and parts that are folded."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from disaggregate.report.axis import Axis
+
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; ``tone`` "good" or "bad" sets it apart in a box."""
+    """A paragraph; ``tone`` "lead" makes it large, "good" or "bad" sets it apart in a box."""
 
     kind: ClassVar[str] = "text"
 
@@ -36,12 +38,13 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Code:
-    """Something to type in."""
+class Judgement:
+    """What may be relied on: a heading, and a list of pairs of "good", "bad" or "" and a sentence."""
 
-    kind: ClassVar[str] = "code"
+    kind: ClassVar[str] = "judgement"
 
-    text: str
+    heading: str
+    lines: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -81,21 +84,97 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A figure as SVG text, with what it shows in words."""
+class Interval:
+    """A row of a forest: positions in per cent of the axis, and the numbers in words.
 
-    kind: ClassVar[str] = "drawing"
+    Attributes
+    ----------
+    label : str
+        What the row is.
+    estimate, low, high : float or None
+        Positions on the axis; None where nothing may be told.
+    value, between : str
+        The estimate and its interval, to read.
+    mark : float or None
+        Position of what was reported.
+    beside : str
+        What else is told of the row, such as a number of people.
+    """
 
-    svg: str
+    label: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    value: str
+    between: str
+    mark: float | None = None
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class ForestPart:
+    """Rows under a heading of their own, which may be empty."""
+
+    heading: str
+    rows: Sequence[Interval]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """A figure that is a table: each row has its interval drawn on one axis, and written beside it."""
+
+    kind: ClassVar[str] = "forest"
+
     caption: str
+    axis: Axis
+    parts: Sequence[ForestPart]
+    headings: tuple[str, str]
+    reference: float | None = None
+    beside: str = ""
 
 
-Block = Text | Facts | Notes | Code | Heading | Table | Drawing
+@dataclass(frozen=True)
+class Point:
+    """A point of a scatter plot with its interval, in units of the drawing."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    is_off: bool
+    label: str
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Points over a diagonal, both axes alike."""
+
+    kind: ClassVar[str] = "scatter"
+
+    caption: str
+    axis: Axis
+    points: Sequence[Point]
+    x_label: str
+    y_label: str
+    legend: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is shown when its reader asks for it."""
+
+    kind: ClassVar[str] = "fold"
+
+    title: str
+    blocks: Sequence[Block]
+
+
+Block = Text | Facts | Notes | Judgement | Heading | Table | Forest | Scatter | Fold
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page, with a name to link to."""
+    """A part of the page, with a name to link to; folded parts are for those who want to check."""
 
     key: str
     title: str

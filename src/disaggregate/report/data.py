@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from disaggregate.groups.evidence import Fraction
-from disaggregate.report.blocks import Block, Facts, Heading, Notes, Section, Table
+from disaggregate.report.blocks import Block, Facts, Heading, Notes, Table
 from disaggregate.report.tables import as_table
 from disaggregate.tables.counts import n_people
 from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
 
 _REPORTS = {
-    "share": "share of positives",
-    "positives": "count of positives",
+    "share": "share of the outcome",
+    "positives": "count of the outcome",
     "total": "counted among",
     "low": "lowest possible",
     "high": "highest possible",
@@ -31,7 +31,7 @@ _REPORTS = {
 }
 
 
-def data_section(analysis: Analysis, people: pd.DataFrame, min_group_size: int = 1) -> Section:
+def data_blocks(analysis: Analysis, people: pd.DataFrame, min_group_size: int = 1) -> list[Block]:
     """Describe the tables; what was noticed quotes values of single groups and people, who may be too few."""
     blocks: list[Block] = [Facts(_facts(analysis, people)), _features(analysis)]
     noticed = [
@@ -41,7 +41,7 @@ def data_section(analysis: Analysis, people: pd.DataFrame, min_group_size: int =
     ]
     if noticed and min_group_size == 1:
         blocks += [Heading("What was noticed"), Notes(noticed)]
-    return Section("data", "Data", blocks)
+    return blocks
 
 
 def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
@@ -65,12 +65,26 @@ def _people(analysis: Analysis, people: pd.DataFrame) -> str:
     return told if analysis.roles.count is None else f"{told}, in {plural(len(people), 'cell')}"
 
 
+_KINDS = {
+    "Population": ("share of the whole group", "shares of whole groups"),
+    "Fraction": ("share", "shares"),
+    "Count": ("count", "counts"),
+    "AtLeast": ("lower bound", "lower bounds"),
+    "AtMost": ("upper bound", "upper bounds"),
+    "Between": ("range", "ranges"),
+    "Survey": ("poll", "polls"),
+    "NoisyCount": ("count with privacy noise", "counts with privacy noise"),
+    "Unknown": ("group without a result", "groups without a result"),
+    "AllOf": ("group with several results", "groups with several results"),
+}
+
+
 def _evidence(analysis: Analysis) -> str:
     """Count the kinds of evidence, and say how far shares are trusted: settings do not, as each has its own."""
     known = analysis.classifier._data.evidence
     counts = Counter(type(evidence).__name__ for evidence in known)
     trust = sorted({evidence.confidence for evidence in known if isinstance(evidence, Fraction)})
-    told = [f"{number:,} {kind}" for kind, number in counts.items()]
+    told = [f"{number:,} {_KINDS.get(kind, (kind, kind))[number != 1]}" for kind, number in counts.items()]
     if trust:
         told.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
     return ", ".join(told)

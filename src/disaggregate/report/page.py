@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Sequence
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,13 +16,18 @@ from numpy.typing import NDArray
 
 from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.complete_file import complete_or_absent
-from disaggregate.report.background import method_section, settings_section
-from disaggregate.report.blocks import Section
-from disaggregate.report.data import data_section
-from disaggregate.report.estimates import default_columns, effects_section, groups_section, subgroups_section
+from disaggregate.report.answer import answer_section
+from disaggregate.report.background import method_blocks, settings_blocks
+from disaggregate.report.blocks import Block, Fold, Section
+from disaggregate.report.data import data_blocks
+from disaggregate.report.effects import effects_section
+from disaggregate.report.groups import groups_section
+from disaggregate.report.limits import limits_section
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
-from disaggregate.report.verdict import verdict_section
+from disaggregate.report.subgroups import axis_of, rates_by, subgroups_section
+from disaggregate.report.verdict import diagnostics_to_tell, verdict_blocks
 from disaggregate.tables.counts import n_people, people_per_row
+from disaggregate.tables.outcome import NAMELESS
 from disaggregate.tables.suppression import effective_members, hidden
 
 if TYPE_CHECKING:
@@ -44,6 +50,7 @@ def write_report(
     level: float = 0.9,
     min_group_size: int = 1,
     sensitivity: Any = None,
+    sections: Sequence[Section] | None = None,
 ) -> None:
     """Write one HTML page about an analysis; an earlier file is replaced once the new one is complete.
 
@@ -57,7 +64,7 @@ def write_report(
         Where to, usually ``*.html``.
     by : str or sequence of str
         Columns whose levels are the subgroups, each column by itself; by default the features that are
-        categories with at most 12 levels.
+        categories with at most 15 levels, or numbers, which are put into bands.
     features : str or sequence of str, optional
         Features whose effects are told; by default the first 8 that can be compared.
     title, question : str, optional
@@ -68,7 +75,64 @@ def write_report(
         No numbers are told of groups and subgroups of fewer people, nor what would give them away.
     sensitivity : path or dataframe, optional
         What :func:`disaggregate.analysis.sensitivity.subgroup_sensitivity` returned, or the command wrote.
+    sections : sequence of Section, optional
+        What :func:`make_sections` found already; then only title and question count.
     """
+    given: dict[str, Any] = {"by": by, "features": features, "level": level, "min_group_size": min_group_size}
+    found = sections or make_sections(analysis, people, **given, sensitivity=sensitivity)
+    _write(Path(path).expanduser(), _page(analysis, found, title, question))
+
+
+class Report:
+    """A report that a notebook shows and that can be saved; parameters as of :func:`write_report`."""
+
+    def __init__(
+        self,
+        analysis: Analysis,
+        people: Any,
+        *,
+        title: str | None = None,
+        question: str | None = None,
+        **options: Any,
+    ) -> None:
+        self._sections = make_sections(analysis, people, **options)
+        self.html = _page(analysis, self._sections, title, question)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page; an earlier file is replaced once the new one is complete."""
+        _write(Path(path).expanduser(), self.html)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a frame, so that its style stays its own."""
+        return f'<iframe srcdoc="{escape(self.html)}" width="100%" height="700" title="Report"></iframe>'
+
+
+def _page(analysis: Analysis, sections: Sequence[Section], title: str | None, question: str | None) -> str:
+    return (
+        _environment()
+        .from_string(resource("page.html.j2"))
+        .render(
+            title=title or default_title(analysis),
+            question=question or _question(analysis),
+            sections=sections,
+            style=resource("page.css"),
+            script=resource("sort.js"),
+            script_hash=_hash(resource("sort.js")),
+        )
+    )
+
+
+def make_sections(
+    analysis: Analysis,
+    people: Any,
+    *,
+    by: str | Sequence[str] = (),
+    features: str | Sequence[str] | None = None,
+    level: float = 0.9,
+    min_group_size: int = 1,
+    sensitivity: Any = None,
+) -> list[Section]:
+    """Find everything that a page tells; parameters as of :func:`write_report`."""
     require_two_outcomes(analysis, "the report", "subgroups, effects and group_table, which name each outcome")
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
@@ -79,19 +143,49 @@ def write_report(
         )
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features
-    page = (
-        _environment()
-        .from_string(_resource("page.html.j2"))
-        .render(
-            title=title or f"What the results of groups say about {size:,} people",
-            question=question or _question(analysis),
-            sections=_sections(analysis, table, columns, chosen, level, min_group_size, moved),
-            style=_resource("page.css"),
-            script=_resource("sort.js"),
-            script_hash=_hash(_resource("sort.js")),
-        )
-    )
-    _write(Path(path).expanduser(), page)
+    everybody = analysis.subgroups(table, [], level=level)
+    found = rates_by(analysis, table, columns, level, min_group_size)
+    axis = axis_of(found, everybody)
+    between = analysis.between_groups(table) if analysis.roles.group in table else None
+    diagnostics = diagnostics_to_tell(analysis, min_group_size)
+    outcome = analysis.outcome_name
+    sections = [
+        answer_section(analysis, everybody, found, axis, diagnostics, between, level),
+        *([subgroups_section(found, everybody, axis, outcome, level)] if found else []),
+        effects_section(analysis, table, chosen, level, min_group_size),
+        groups_section(analysis, level, min_group_size),
+        limits_section(analysis, between),
+    ]
+    if moved is not None:
+        sections.append(sensitivity_section(moved, outcome))
+    appendix: list[Block] = [
+        Fold("Data", data_blocks(analysis, table, min_group_size)),
+        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics)),
+        Fold("Method", method_blocks(analysis)),
+        Fold("Settings and versions", settings_blocks(analysis)),
+    ]
+    return [*sections, Section("appendix", "Appendix", appendix)]
+
+
+def render_sections(sections: Sequence[Section], *, heading: int = 2) -> str:
+    """Write sections as HTML, for a page that has its own head and style.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+        As :func:`make_sections` returns them.
+    heading : int, default=2
+        Level of their headings.
+    """
+    return _environment().from_string(resource("sections.html.j2")).render(sections=sections, heading=heading)
+
+
+def default_title(analysis: Analysis) -> str:
+    """Name the outcome and the groups, where the outcome has a name."""
+    name = analysis.outcome_name
+    if name == NAMELESS:
+        return f"What the results by {analysis.roles.group} say about people"
+    return f"Who is “{name}”? What the results by {analysis.roles.group} say"
 
 
 def _effective(analysis: Analysis, people: DataFrame) -> NDArray[np.int64]:
@@ -101,45 +195,30 @@ def _effective(analysis: Analysis, people: DataFrame) -> NDArray[np.int64]:
     return effective_members(weights, counts, np.zeros(len(people), dtype=np.intp), 1)
 
 
-def _sections(
-    analysis: Analysis,
-    people: DataFrame,
-    by: Sequence[str],
-    features: Sequence[str] | None,
-    level: float,
-    min_group_size: int,
-    moved: DataFrame | None,
-) -> list[Section]:
-    column = next(iter([*by, *default_columns(analysis)]), "COLUMN")
-    return [
-        data_section(analysis, people, min_group_size),
-        verdict_section(analysis, min_group_size),
-        groups_section(analysis, level, min_group_size),
-        subgroups_section(analysis, people, by, level, min_group_size),
-        effects_section(analysis, people, features, level, min_group_size),
-        sensitivity_section(moved, column),
-        method_section(analysis),
-        settings_section(analysis),
-    ]
-
-
 def _question(analysis: Analysis) -> str:
     n_groups = len(analysis.classifier.group_table())
     return (
-        f"Who is positive? Nobody's own answer is known, only the results of {n_groups:,} groups "
-        f"({analysis.roles.group}), and of each person: {', '.join(analysis.encoder.features)}."
+        f"Nobody's own outcome is known, only the results of {n_groups:,} groups ({analysis.roles.group}), and of "
+        f"each person: {', '.join(analysis.encoder.features)}."
     )
 
 
 def _environment() -> Any:
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise ImportError(MISSING_JINJA) from error
-    return Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Environment(
+        loader=PackageLoader("disaggregate.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
+    """Return the text of a file of this folder."""
     return files("disaggregate.report").joinpath(name).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""What the estimates hang on: how far they moved in fits under other choices, or how to find out."""
+"""What the estimates hang on: how far they moved in fits under other choices."""
 
 from __future__ import annotations
 
@@ -7,21 +7,13 @@ from typing import Any
 import pandas as pd
 
 from disaggregate.analysis.sensitivity import AS_IT_IS, COLUMNS, EFFECTIVE, LARGEST, SHIFTS, side_by_side
-from disaggregate.report.blocks import Block, Code, Heading, Section, Text
+from disaggregate.report.blocks import Block, Heading, Section, Text
 from disaggregate.report.tables import as_table
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
 from disaggregate.tables.suppression import ESTIMATES, NOTE, withhold
 from disaggregate.tables.words import plural
 
-_HOW_TO = """\
-This report rests on one fit. How far an estimate hangs on the choices made for it can only be seen by fitting \
-again with other choices, which takes as long as the first fit each time, so it is not part of this page unless \
-you ask for it. The first command fits again with other kernels, other priors and other views of groups; \
-the second adds what it found to this page:"""
-_COMMANDS = """\
-disaggregate sensitivity model.dgz people.csv --by {by} -o sensitivity.csv
-disaggregate report model.dgz people.csv --sensitivity sensitivity.csv -o report.html"""
 _MEANING = """\
 The model was fitted again, with one choice changed at a time, to the same people and results. The table has the \
 estimate under each choice, and the largest shift in standard errors of the fit as it is. Below 1 the estimate \
@@ -64,31 +56,29 @@ def _withheld(part: pd.DataFrame, min_group_size: int) -> pd.DataFrame:
     return withhold(part, min_group_size, (*ESTIMATES, *SHIFTS), part.get(EFFECTIVE))
 
 
-def sensitivity_section(table: pd.DataFrame | None, column: str) -> Section:
-    """Tell how far estimates moved; without a table, how to learn it.
+def sensitivity_section(table: pd.DataFrame, outcome: str) -> Section:
+    """Tell how far estimates moved.
 
     Parameters
     ----------
-    table : DataFrame or None
+    table : DataFrame
         As :func:`read_sensitivity` returns it.
-    column : str
-        A column of people, for the command that makes the table.
+    outcome : str
+        What it is called.
     """
-    blocks: list[Block] = [Text(_HOW_TO), Code(_COMMANDS.format(by=column))]
-    if table is not None:
-        blocks = [Text(_MEANING), Text(_summary(table))]
-        for by, rows in table.groupby("by", sort=False):
-            blocks += [Heading("Everybody" if by == "everybody" else f"By {by}"), _moved(str(by), rows)]
+    blocks: list[Block] = [Text(_MEANING), Text(_summary(table))]
+    for by, rows in table.groupby("by", sort=False):
+        blocks += [Heading("Everybody" if by == "everybody" else f"By {by}"), _moved(str(by), rows, outcome)]
     return Section("sensitivity", "Sensitivity", blocks)
 
 
-def _moved(by: str, rows: pd.DataFrame) -> Block:
+def _moved(by: str, rows: pd.DataFrame, outcome: str) -> Block:
     wide = side_by_side(rows)
     headings = {name: name[:1].upper() + name[1:] for name in wide if name not in ("subgroup", NOTE)}
     whose = "of everybody" if by == "everybody" else f"by {by}"
     return as_table(
         wide,
-        f"Estimated share of positives {whose} under other choices.",
+        f"Estimated share of “{outcome}” {whose} under other choices.",
         {"subgroup": by, **headings, LARGEST: "Largest shift, in standard errors"},
     )
 

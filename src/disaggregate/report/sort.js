@@ -1,9 +1,9 @@
 "use strict";
 // A click, or Enter and Space, on a heading sorts its table; a second one turns the order. Gaps stay last.
-for (const table of document.querySelectorAll("table")) {
+for (const table of document.querySelectorAll(".scroll table")) {
   const headings = [...table.tHead.rows[0].cells];
   headings.forEach((heading, place) => {
-    heading.querySelector("button").addEventListener("click", () => {
+    heading.querySelector("button")?.addEventListener("click", () => {
       const down = heading.getAttribute("aria-sort") === "ascending";
       const isNumber = heading.classList.contains("number");
       const key = (row) => row.cells[place].dataset.sort;
@@ -20,3 +20,10 @@ for (const table of document.querySelectorAll("table")) {
     });
   });
 }
+// What is folded away is printed too.
+const folded = () => document.querySelectorAll("main details:not([open])");
+addEventListener("beforeprint", () => folded().forEach((part) => { part.open = true; part.dataset.folded = ""; }));
+addEventListener("afterprint", () => document.querySelectorAll("[data-folded]").forEach((part) => {
+  part.open = false;
+  delete part.dataset.folded;
+}));

@@ -18,7 +18,11 @@ FEWEST_DIGITS = 3
 
 
 def as_table(
-    frame: pd.DataFrame, caption: str, headings: Mapping[str, str], digits: int | np.ndarray = FEWEST_DIGITS
+    frame: pd.DataFrame,
+    caption: str,
+    headings: Mapping[str, str],
+    digits: int | np.ndarray = FEWEST_DIGITS,
+    sorts: Mapping[str, pd.Series] | None = None,
 ) -> Table:
     """Turn some columns of a dataframe into a table of the page.
 
@@ -32,25 +36,30 @@ def as_table(
         The columns to show, in this order, with their headings.
     digits : int or ndarray of int, default=3
         Digits after the point of numbers that are not whole, for all rows or for each.
+    sorts : mapping of Series, optional
+        Numbers by which to sort columns whose cells are texts about numbers.
     """
     each = np.broadcast_to(digits, len(frame))
     nothing = [SUPPRESSED if is_suppressed(note) else NOTHING for note in frame.get(NOTE, [""] * len(frame))]
-    columns = [Column(heading, _is_number(frame[name])) for name, heading in headings.items()]
+    by_number = sorts or {}
+    columns = [Column(heading, name in by_number or _is_number(frame[name])) for name, heading in headings.items()]
     cells = [
         [_cell(value, int(d), empty) for value, d, empty in zip(frame[name], each, nothing, strict=True)]
         for name in headings
     ]
+    for place, name in enumerate(headings):
+        if name in by_number:
+            numbers = by_number[name]
+            cells[place] = [
+                Cell(cell.text, None if pd.isna(number) else float(number))
+                for cell, number in zip(cells[place], numbers, strict=True)
+            ]
     return Table(caption, columns, list(zip(*cells, strict=True)))
 
 
 def as_estimates(frame: pd.DataFrame, caption: str, headings: Mapping[str, str]) -> Table:
     """Turn estimates with intervals into a table of the page, each row with the digits that it is worth."""
     return as_table(frame, caption, headings, worthwhile_digits(frame, FEWEST_DIGITS))
-
-
-def percent(level: float) -> str:
-    """Write the level of an interval, such as 90% or 99.9%."""
-    return f"{100.0 * level:g}%"
 
 
 def _is_number(column: pd.Series) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from disaggregate.report.blocks import Block, Facts, Section, Table, Text
+from disaggregate.report.blocks import Block, Facts, Table, Text
 from disaggregate.report.tables import as_table
 from disaggregate.tables.suppression import hidden, members_of_groups
 
@@ -24,12 +24,16 @@ _QUANTITIES = {
 }
 
 
-def verdict_section(analysis: Analysis, min_group_size: int = 1) -> Section:
-    """Say whether the chains agree and whether the reports tell anything; nothing of groups that are too small."""
+def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
+    """Return the diagnostics with a verdict that names no group that is too small."""
     classifier = analysis.classifier
     told = ~hidden(members_of_groups(classifier._data), min_group_size)
     names = {name for name, is_told in zip(classifier._data.names, told, strict=True) if is_told}
-    diagnostics = classifier.diagnostics_.naming_only(names)
+    return classifier.diagnostics_.naming_only(names)
+
+
+def verdict_blocks(analysis: Analysis, diagnostics: Diagnostics) -> list[Block]:
+    """Say whether the chains agree and whether the reports tell anything, with the numbers behind it."""
     head = "Ready to use." if diagnostics.converged else "Not yet reliable."
     blocks: list[Block] = [
         Text(f"{head} {diagnostics.verdict}", tone="good" if diagnostics.converged else "bad"),
@@ -38,7 +42,7 @@ def verdict_section(analysis: Analysis, min_group_size: int = 1) -> Section:
     ]
     if diagnostics.kernels:
         blocks.append(_kernels(diagnostics))
-    return Section("verdict", "Verdict", blocks)
+    return blocks
 
 
 def _facts(analysis: Analysis) -> list[tuple[str, str]]:

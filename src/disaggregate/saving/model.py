@@ -103,6 +103,7 @@ def save_analysis(analysis: Any, path: Any, *, anonymise: bool = False, min_grou
         "schema": dict(analysis.schema),
         "sampled": analysis.sampled,
         "problems": analysis.problems,
+        "outcome": analysis.outcome,
     }
     if anonymise:
         _save(path, without_individuals(analysis.classifier, min_group_size), without_rare_levels(tables))
@@ -156,9 +157,8 @@ def read_saved(path: Any, make_classifier: Callable[..., Any], make_analysis: Ca
 def _read_analysis(path: Any, model: Any, tables: Any, make: Callable[..., Any]) -> Any:
     try:
         encoder = Encoder.from_state(tables["encoder"])
-        analysis = make(
-            model, encoder, **{name: tables[name] for name in ("roles", "schema", "sampled", "problems")}
-        )
+        known = {name: tables[name] for name in ("roles", "schema", "sampled", "problems")}
+        analysis = make(model, encoder, **known, outcome=tables.get("outcome", ""))
         require_sound_tables(analysis)
         fits = len(encoder.feature_names_) == model.n_features_in_
     except Exception as error:
@@ -210,6 +210,8 @@ def _parameters(model: Any) -> dict[str, Any]:
     parameters = model.get_params(deep=False) | {"executor": None}
     if not isinstance(parameters["random_state"], (Integral, type(None))):
         parameters["random_state"] = None
+    if callable(parameters["progress"]):
+        parameters["progress"] = False
     if hasattr(parameters["confidence"], "items"):
         parameters["confidence"] = dict(parameters["confidence"].items())
     return parameters

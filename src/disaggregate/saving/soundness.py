@@ -80,6 +80,7 @@ def require_sound_tables(analysis: Any) -> None:
     known = isinstance(schema, dict) and all(isinstance(name, str) for name in schema)
     _require(known and all(kind in KINDS for kind in schema.values()), "its schema must say what columns hold")
     _require(isinstance(analysis.sampled, bool), "sampled must be True or False")
+    _require(isinstance(analysis.outcome, str), "the name of its outcome must be a text")
     _require(isinstance(analysis.problems, tuple) and all(map(_is_problem, analysis.problems)), "its problems")
 
 

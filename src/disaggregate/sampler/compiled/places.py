@@ -60,7 +60,7 @@ class Own(NamedTuple):
     Calls with all of the reports cost more than what most of these functions do.
     """
 
-    index: int
+    number: int
     start: int
     is_sample: bool
     has_counts: bool
@@ -368,7 +368,7 @@ def slope_and_curvature(own, center, deviation, offset, shares, room):
     slope = (center - offset) * precision
     curvature = precision
     if own.is_sample:
-        interpolate(shares.means, own.index, offset, room.weights[0], room.values)
+        interpolate(shares.means, own.number, offset, room.weights[0], room.values)
         terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, room.values)
         slope += terms.by_offset
         curvature += terms.information
@@ -431,7 +431,7 @@ def evaluate_nodes(own, offset, deviation, shares, n, room):
         if deviation > 0.0:
             value = -0.5 * square((room.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
         if own.is_sample:
-            interpolate(shares.means, own.index, room.nodes[k], room.weights[k], room.values)
+            interpolate(shares.means, own.number, room.nodes[k], room.weights[k], room.values)
             terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, room.values)
             value += terms.log_density
             room.by_share[k, _EXCESS] = terms.by_excess

@@ -1,0 +1,40 @@
+"""`disaggregate serve`: a page on one's own machine, from two tables to an answer."""
+
+from __future__ import annotations
+
+import argparse
+
+from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.command import new_command
+from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.terminal import say
+
+DESCRIPTION = """\
+Open a page in the browser that leads from two tables to an answer. It runs on this machine only and talks to no
+other. Files that are given to it are kept in a private folder until it stops.
+"""
+EXAMPLES = """\
+examples:
+  disaggregate serve
+  disaggregate serve --port 8765 --no-browser
+"""
+
+
+def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the sub-command to the parser."""
+    parser = new_command(
+        subparsers, "serve", "a page in the browser, from two tables to an answer", DESCRIPTION, EXAMPLES
+    )
+    parser.add_argument(
+        "--port", type=whole_number(0), default=0, metavar="N", help="where (default: any that is free)"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Serve until Ctrl-C."""
+    with told_to_the_user():
+        from disaggregate.web.server import serve
+
+        serve(arguments.port, browser=not arguments.no_browser, say=say)

@@ -1,0 +1,60 @@
+"""The plots of an analysis, as ``analysis.plot``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from disaggregate.plots.chains import chain_traces
+from disaggregate.plots.forest import subgroup_forest
+from disaggregate.plots.group_shares import group_shares
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from disaggregate.analysis import Analysis
+
+
+class AnalysisPlots:
+    """Draws what an analysis found; each method returns matplotlib Axes.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    """
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis = analysis
+
+    def subgroups(
+        self, people: Any, by: str | Sequence[str], *, level: float = 0.9, ax: Axes | None = None
+    ) -> Axes:
+        """Draw the rate of each subgroup; arguments as for :meth:`Analysis.subgroups`."""
+        everybody = self._analysis.subgroups(people, [], level=level)
+        drawn = subgroup_forest(
+            self._analysis.subgroups(people, by, level=level),
+            reference=float(everybody["estimate"].iloc[0]),
+            ax=ax,
+        )
+        drawn.set_xlabel(f"share of “{self._analysis.outcome_name}”")
+        return drawn
+
+    def effects(
+        self,
+        people: Any,
+        features: str | Sequence[str] | Mapping[str, Any] | None = None,
+        *,
+        level: float = 0.9,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the effect of each feature; arguments as for :meth:`Analysis.effects`."""
+        return subgroup_forest(self._analysis.effects(people, features, level=level), reference=0.0, ax=ax)
+
+    def groups(self, *, level: float = 0.9, ax: Axes | None = None) -> Axes:
+        """Draw what groups reported against what the model implies for them."""
+        return group_shares(self._analysis.classifier.group_table(level), ax=ax)
+
+    def traces(self, quantity: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw a quantity along each chain."""
+        return chain_traces(self._analysis.classifier.posterior_, quantity, ax=ax)

@@ -1,0 +1,171 @@
+"""The answer: one sentence, one figure, and what may be relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from disaggregate.report.axis import Axis
+from disaggregate.report.blocks import Block, Forest, ForestPart, Judgement, Section, Text
+from disaggregate.report.forests import rates as rows_of
+from disaggregate.report.percentages import level_in_words, share
+from disaggregate.report.subgroups import Rates, forest_part
+
+if TYPE_CHECKING:
+    from disaggregate.analysis import Analysis
+    from disaggregate.posterior.diagnostics import Diagnostics
+
+MOST_PARTS = 3
+MOST_ROWS = 18
+_HARDLY = 0.05
+_SOMEWHAT = 0.2
+
+
+def answer_section(
+    analysis: Analysis,
+    everybody: pd.DataFrame,
+    found: Sequence[Rates],
+    axis: Axis,
+    diagnostics: Diagnostics,
+    between: pd.DataFrame | None,
+    level: float,
+) -> Section:
+    """Say what was learned.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    everybody : DataFrame
+        The estimate of all people together, one row.
+    found : sequence of Rates
+        Estimates by each column.
+    axis : Axis
+        Of all of them.
+    diagnostics : Diagnostics
+        With a verdict that names no group that is too small.
+    between : DataFrame or None
+        What the groups can tell of each feature, where that is known.
+    level : float
+        Probability of the intervals.
+    """
+    outcome = analysis.outcome_name
+    main = main_columns(found)
+    blocks: list[Block] = [Text(summary(analysis, everybody, main, level), "lead")]
+    top = ForestPart("", rows_of(everybody, ["Everybody"], axis, [f"{int(everybody['n'].iloc[0]):,}"]))
+    reference = axis.position(float(everybody["estimate"].iloc[0]))
+    caption = f"Estimated share of “{outcome}”, with {level_in_words(level)} intervals"
+    parts = [top, *(forest_part(rates, axis) for rates in main)]
+    blocks.append(Forest(caption, axis, parts, ("Who", "Share"), reference, "People"))
+    blocks.append(Judgement("What may be relied on", reliance(analysis, diagnostics, between, level)))
+    return Section("answer", "The answer", blocks)
+
+
+def main_columns(found: Sequence[Rates]) -> list[Rates]:
+    """Return the columns by which people differ most, the farthest apart first, as many as fit in one figure."""
+    chosen: list[Rates] = []
+    for rates in sorted(found, key=lambda one: -one.spread):
+        n_rows = sum(len(one.table) for one in chosen) + len(rates.table)
+        if rates.spread > 0.0 and len(chosen) < MOST_PARTS and n_rows <= MOST_ROWS:
+            chosen.append(rates)
+    return chosen
+
+
+def summary(analysis: Analysis, everybody: pd.DataFrame, main: Sequence[Rates], level: float) -> str:
+    """Sum up in one or two sentences."""
+    row = everybody.iloc[0]
+    value, between = share(row["estimate"], row["conf_low"], row["conf_high"])
+    weighted = f", weighted by {analysis.roles.weight}" if analysis.roles.weight else ""
+    told = (
+        f"The share of “{analysis.outcome_name}” among {int(row['n']):,} people is estimated at {value} "
+        f"({level_in_words(level)} interval {between}{weighted})."
+    )
+    if not main:
+        return told
+    first = main[0].told
+    first = first[first["label"] != "missing"]
+    if len(first) < 2:
+        return told
+    most, least = first.loc[first["estimate"].idxmax()], first.loc[first["estimate"].idxmin()]
+    ends = [f"{row['label']} {' '.join(_with_interval(row))}" for row in (most, least)]
+    clear = bool(most["conf_low"] > least["conf_high"])
+    sure = "" if clear else " Their intervals overlap, so the difference is not certain."
+    return f"{told} It differs most by {main[0].name}, from {ends[0]} down to {ends[1]}.{sure}"
+
+
+def _with_interval(row: pd.Series) -> tuple[str, str]:
+    value, between = share(row["estimate"], row["conf_low"], row["conf_high"])
+    return value, f"({between})"
+
+
+def reliance(
+    analysis: Analysis, diagnostics: Diagnostics, between: pd.DataFrame | None, level: float
+) -> list[tuple[str, str]]:
+    """Judge the computation, the features, and how well the groups' results are explained."""
+    lines = [_settled(analysis, diagnostics)]
+    if diagnostics.reports is not None and diagnostics.reports.is_surprising:
+        lines.append(
+            (
+                "bad",
+                "The model explains the results of the groups badly: groups differ in more than these features. "
+                "The intervals are then too narrow.",
+            )
+        )
+    ladder = diagnostics.ladder
+    if ladder is not None and ladder.gain < 1.1:
+        lines.append(("bad", "The results of the groups say little beyond the share of everybody."))
+    if between is not None and len(between):
+        lines += _features(between)
+    lines.append(
+        (
+            "",
+            "Nobody's own outcome is known. "
+            f"The {level_in_words(level)} intervals hold if people with equal features are alike wherever they "
+            f"live{_allowed(analysis)}, which results of groups cannot show.",
+        )
+    )
+    return lines
+
+
+def _settled(analysis: Analysis, diagnostics: Diagnostics) -> tuple[str, str]:
+    if analysis.classifier.stopped_early_:
+        return "bad", "The fit was stopped before its end. Take all numbers as provisional."
+    if diagnostics.converged:
+        return "good", "The computation has settled: a longer one would give nearly the same numbers."
+    return (
+        "bad",
+        "The computation has not settled yet: a longer one would move the numbers, mostly the ends of the "
+        "intervals. Take them as provisional. The appendix says what to change.",
+    )
+
+
+def _features(between: pd.DataFrame) -> list[tuple[str, str]]:
+    spread, names = between["between"], between["feature"].astype(str)
+    told = {
+        "good": (names[spread >= _SOMEWHAT], "The results of the groups speak of differences by {}."),
+        "": (
+            names[(spread >= _HARDLY) & (spread < _SOMEWHAT)],
+            "Differences by {} are partly learned, partly assumed: groups differ only somewhat in this.",
+        ),
+        "bad": (
+            names[spread < _HARDLY],
+            "Differences by {} rest on the model's assumptions: groups hardly differ in this.",
+        ),
+    }
+    return [(tone, sentence.format(listed(list(which)))) for tone, (which, sentence) in told.items() if len(which)]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names one after another, the last after "and"."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _allowed(analysis: Analysis) -> str:
+    ways = []
+    if analysis.classifier.context_ is not None:
+        ways.append("the make-up of their group")
+    if getattr(analysis.classifier, "group_effects_", None) is not None:
+        ways.append("a difference of the group as a whole")
+    return f", but for {' and '.join(ways)}" if ways else ""

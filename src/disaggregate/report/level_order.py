@@ -1,0 +1,88 @@
+"""The natural order of levels, where they have one: by their numbers, or as words of a scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from pandas.api import types
+
+# Scales as surveys write them. A level belongs to the first word that it begins with or holds.
+_SCALES = (
+    (
+        *("no school", "none", "no hs", "less than high", "primary", "elementary", "hs or less", "high school"),
+        *("hs", "secondary", "vocational", "some college", "2-year", "associate", "4-year", "college", "bachelor"),
+        *("undergraduate", "graduate", "master", "post-grad", "postgrad", "doctor", "phd"),
+    ),
+    (
+        *("never", "hardly", "rarely", "seldom", "only now", "sometimes", "some of the time", "often"),
+        *("most of the", "always"),
+    ),
+    ("very low", "low", "lower", "medium", "middle", "mid", "high", "higher", "very high"),
+    ("strongly disagree", "disagree", "neither", "neutral", "agree", "strongly agree"),
+    ("very small", "small", "medium", "large", "very large"),
+    ("young", "middle", "old"),
+    ("poor", "fair", "good", "very good", "excellent"),
+)
+_LAST = ("other", "missing", "unknown", "don't know", "prefer not", "not sure", "refused", "no answer", "n/a")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_BELOW = re.compile(r"\b(less|under|below|up to|fewer|younger)\b|^\s*<", re.IGNORECASE)
+
+
+def natural_order(column: Any, levels: Sequence[Any]) -> list[int] | None:
+    """Return the places of levels in their natural order; None where they have none.
+
+    Parameters
+    ----------
+    column : Series
+        The column that holds the levels: numbers, booleans and ordered categories have an order of their own.
+    levels : sequence
+        Its levels.
+    """
+    places = range(len(levels))
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
+        known = {level: place for place, level in enumerate(column.cat.categories)}
+        return sorted(places, key=lambda place: known.get(levels[place], len(known)))
+    if types.is_bool_dtype(column.dtype):
+        return None
+    if types.is_numeric_dtype(column.dtype) or types.is_datetime64_any_dtype(column.dtype):
+        return sorted(places, key=lambda place: (pd.isna(levels[place]), levels[place]))
+    texts = ["missing" if pd.isna(level) else str(level) for level in levels]
+    keys = _by_number(texts) or _by_scale(texts)
+    return None if keys is None else sorted(places, key=keys.__getitem__)
+
+
+def comes_last(level: Any) -> bool:
+    """Tell whether a level is for those who fit nowhere else."""
+    return pd.isna(level) or str(level).strip().casefold().startswith(_LAST)
+
+
+def _by_number(texts: Sequence[str]) -> list[tuple[bool, float, bool, float]] | None:
+    """Key each text by its first number; "under 20" comes before "20 to 30"."""
+    keys = []
+    for text in texts:
+        numbers = [float(number.replace(",", "")) for number in _NUMBER.findall(text)]
+        if not numbers and not comes_last(text):
+            return None
+        below = bool(_BELOW.search(text))
+        first = numbers[0] if numbers else 0.0
+        keys.append((not numbers, first, not below, numbers[-1] if numbers else 0.0))
+    return keys if sum(not key[0] for key in keys) > 1 else None
+
+
+def _by_scale(texts: Sequence[str]) -> list[tuple[bool, int]] | None:
+    for scale in _SCALES:
+        found = [_word_of(text.casefold().strip(), scale) for text in texts]
+        known = [place for place in found if place is not None]
+        others = [text for text, place in zip(texts, found, strict=True) if place is None]
+        if len(set(known)) == len(known) > 1 and all(map(comes_last, others)):
+            return [(place is None, place or 0) for place in found]
+    return None
+
+
+def _word_of(text: str, scale: Sequence[str]) -> int | None:
+    """Return the place of the longest word of a scale that a text begins with."""
+    fitting = [place for place, word in enumerate(scale) if text.startswith(word)]
+    return max(fitting, key=lambda place: len(scale[place])) if fitting else None

@@ -1,0 +1,64 @@
+"""What the data cannot tell: features in which groups hardly differ, and what no result of a group can show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from disaggregate.report.blocks import Block, Notes, Section, Text
+from disaggregate.report.tables import as_table
+
+if TYPE_CHECKING:
+    from disaggregate.analysis import Analysis
+
+_NOT_ALLOWED_FOR = (
+    "Whether people with equal features are alike in all groups. Where they are not, results by subgroup are off, "
+    "and no interval shows it."
+)
+_ALLOWED_FOR = (
+    "Whether people with equal features are alike in all groups. Where they differ {how}, which this fit allows "
+    "for, the intervals show it. Where they differ in another way, results by subgroup are off, and no interval "
+    "shows that."
+)
+
+
+def limits_section(analysis: Analysis, between: pd.DataFrame | None) -> Section:
+    """Say what rests on the model rather than on the results.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    between : DataFrame or None
+        What ``analysis.between_groups`` returned, where people name their group.
+    """
+    lines = [
+        limits_of_equal_features(analysis),
+        "What any one person's outcome is. The estimates speak of people like these, on average.",
+        "What causes the outcome. People who differ in one feature may differ in others that the table lacks.",
+    ]
+    blocks: list[Block] = [Notes(lines)]
+    if between is not None and len(between):
+        headings = {"feature": "Feature", "share": "Between groups", "says": "What it means"}
+        shown = between.assign(share=[f"{value:.0%}" for value in between["between"]])
+        blocks += [
+            Text(
+                "Results of groups see a feature only as far as groups differ in it. The second column is the "
+                "share of the feature's variance that lies between groups."
+            ),
+            as_table(
+                shown, "What the groups can tell of each feature", headings, sorts={"share": between["between"]}
+            ),
+        ]
+    return Section("limits", "What the data cannot tell", blocks)
+
+
+def limits_of_equal_features(analysis: Analysis) -> str:
+    """Say in which ways groups may differ without misleading the fit."""
+    ways = []
+    if analysis.classifier.context_ is not None:
+        ways.append("by the average features of their group")
+    if getattr(analysis.classifier, "group_effects_", None) is not None:
+        ways.append("as a whole group, for reasons that no feature tells")
+    return _ALLOWED_FOR.format(how=" or ".join(ways)) if ways else _NOT_ALLOWED_FOR

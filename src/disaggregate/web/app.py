@@ -1,0 +1,409 @@
+"""The pages: each step is an address that can be reloaded; what is computed is a task or a fit."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
+from starlette.routing import Route
+
+from disaggregate.web.desk import Desk, TaskError
+from disaggregate.web.fits import Fits
+from disaggregate.web.forms import (
+    PEOPLE_ROLES,
+    RESULTS_ROLES,
+    FormError,
+    read_columns,
+    read_length,
+    read_mends,
+)
+from disaggregate.web.guard import TooLarge
+from disaggregate.web.limits import Limits
+from disaggregate.web.pace import estimate, settings_of
+from disaggregate.web.sessions import STEPS, Session, Sessions, TooMany
+from disaggregate.web.take_home import commands, python_code
+
+_STATIC = {
+    "page.css": ("report/page.css", "text/css"),
+    "sort.js": ("report/sort.js", "text/javascript"),
+    "icon.svg": ("web/static/icon.svg", "image/svg+xml"),
+    "web.css": ("web/static/web.css", "text/css"),
+    "web.js": ("web/static/web.js", "text/javascript"),
+}
+# What may be taken home: the file in the folder, and its name.
+_FILES = {
+    "report.html": "report.html",
+    "groups.csv": "groups.csv",
+    "subgroups.csv": "subgroups.csv",
+    "effects.csv": "effects.csv",
+    "predictions.csv": "predictions.csv",
+    "tables.xlsx": "tables.xlsx",
+    "model.dgz": "model.dgz",
+    "people.csv": "fit_people.csv",
+    "results.csv": "fit_results.csv",
+}
+_TITLES = dict(zip(STEPS, ("Columns", "Check", "Fit", "Answer", "Take home"), strict=True))
+_ENDING = re.compile(r"(\.[a-z0-9]{1,8}){1,2}$")
+_CHUNK = 2**20
+_MOST_FIELDS = 1200
+_OF_REPORT = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; sandbox allow-scripts"
+
+
+class Pages:
+    """Answers requests.
+
+    Parameters
+    ----------
+    folder : Path
+        Private folder of the server.
+    limits : Limits
+        Bounds.
+    """
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self.sessions, self.fits = Sessions(folder, limits.sessions), Fits(limits.fits)
+        self._limits, self.desk = limits, Desk(limits)
+        # Looked for from above: looking into the folder of the report would import it, and with it the library.
+        self._static = {
+            name: (files("disaggregate").joinpath(path).read_text(encoding="utf-8"), kind)
+            for name, (path, kind) in _STATIC.items()
+        }
+        self._templates = Environment(
+            loader=PackageLoader("disaggregate.web", "templates"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    # ---- tables ------------------------------------------------------------------------------------------
+
+    async def start(self, request: Request) -> Response:
+        """Show the first step, and the analyses that are open."""
+        return self._start()
+
+    async def example(self, request: Request) -> Response:
+        """Open a session with an example."""
+        form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+        name = str(form.get("name", ""))
+        return await self._opened("make_example", {"people": "people.csv", "results": "results.csv"}, name=name)
+
+    async def upload(self, request: Request) -> Response:
+        """Open a session with two files."""
+        async with request.form(max_files=2, max_fields=10) as form:
+            given = {kind: form.get(kind) for kind in ("people", "results")}
+            for kind, file in given.items():
+                if file is None or isinstance(file, str) or not file.filename:
+                    return self._start(f"Choose a file of {kind}, too: both tables are needed.", 400)
+            return await self._opened("look", given)
+
+    async def _opened(self, task: str, given: dict[str, Any], name: str = "") -> Response:
+        try:
+            session = self.sessions.new()
+        except TooMany as error:
+            return self._start(str(error), 429)
+        try:
+            if name:
+                session.looked = await self.desk.run(task, str(session.folder), name)
+                session.names = session.files = dict(given)
+                session.looked["outcome"] = {"country": "voted purple", "new-york": "voted for the challenger"}[
+                    name
+                ]
+            else:
+                for kind, file in given.items():
+                    session.names[kind], session.files[kind] = await _kept(file, session.folder, kind)
+                session.looked = await self.desk.run("look", str(session.folder), *session.files.values())
+                session.looked["outcome"] = ""
+        except BaseException as error:
+            self.sessions.remove(session.key)
+            if isinstance(error, TaskError):
+                return self._start(str(error), 400)
+            raise
+        return _to(session, "columns")
+
+    def _start(self, problem: str = "", status: int = 200) -> Response:
+        opened = [(one, self.fits.state(one.key)["state"]) for one in self.sessions.all()]
+        return self._page("start.html.j2", status, problem=problem, sessions=opened, limits=self._limits)
+
+    async def close(self, request: Request) -> Response:
+        """Close a session, and remove its files."""
+        session = self._session(request)
+        self.fits.forget(session.key)
+        self.sessions.remove(session.key)
+        return RedirectResponse("/", 303)
+
+    # ---- columns and check -------------------------------------------------------------------------------
+
+    async def columns(self, request: Request) -> Response:
+        """Show which column is what, or take a choice of it."""
+        session = self._session(request)
+        if request.method == "GET":
+            return self._columns(session)
+        form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+        assert session.looked is not None
+        try:
+            session.choice = read_columns(form, session.looked)
+            await self._check(session)
+        except (FormError, TaskError) as error:
+            return self._columns(session, str(error), 400)
+        return _to(session, "check")
+
+    def _columns(self, session: Session, problem: str = "", status: int = 200) -> Response:
+        assert session.looked is not None
+        fields = {} if session.choice is None else session.choice["fields"]
+        tables = {
+            table: [
+                {**column, "role": fields.get(f"{table}-{column['name']}", column["role"])}
+                for column in session.looked[table]["columns"]
+            ]
+            for table in ("people", "results")
+        }
+        chosen = session.choice or {"outcome": session.looked["outcome"], "sampled": session.looked["sampled"]}
+        roles = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
+        return self._step(
+            session,
+            "columns",
+            status,
+            problem=problem,
+            tables=tables,
+            roles=roles,
+            chosen=chosen,
+            looked=session.looked,
+        )
+
+    async def check(self, request: Request) -> Response:
+        """Show every problem of the tables, or mend some."""
+        session = self._session(request)
+        if session.choice is None or session.checked is None:
+            return _to(session, "columns")
+        problem = ""
+        if request.method == "POST":
+            form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+            session.choice["mends"] += read_mends(form, session.checked["mends"])
+            if form.get("mend") == "undo":
+                session.choice["mends"] = []
+            try:
+                await self._check(session)
+            except TaskError as error:
+                problem = str(error)
+            else:
+                return _to(session, "check")
+        return self._step(session, "check", checked=session.checked, problem=problem)
+
+    async def _check(self, session: Session) -> None:
+        session.checked = await self.desk.run("check", str(session.folder), session.files, session.choice)
+
+    # ---- fit ---------------------------------------------------------------------------------------------
+
+    async def fit(self, request: Request) -> Response:
+        """Show how far the fit is, or start, stop or resume one."""
+        session = self._session(request)
+        if session.checked is None or not session.checked["ready"]:
+            return _to(session, "check")
+        n_rows = session.checked["n_rows"]
+        if request.method == "POST":
+            form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+            action = form.get("action")
+            if action == "stop":
+                self.fits.stop(session.key)
+            elif action in ("start", "resume"):
+                job = self._job(session, form, resume=action == "resume")
+                session.answers.clear()
+                self.fits.start(session.key, session.folder, job)
+            else:
+                raise HTTPException(400, "The form asks for nothing that this page can do.")
+            return _to(session, "fit")
+        times = {length: estimate(length, n_rows) for length in ("quick", "full")}
+        state = self.fits.state(session.key)
+        return self._step(session, "fit", fit=state, times=times, checked=session.checked)
+
+    def _job(self, session: Session, form: Any, *, resume: bool) -> dict[str, Any]:
+        assert session.choice is not None
+        assert session.checked is not None
+        last = self.fits.job(session.key)
+        if resume and last is not None:
+            return {**last, "resume": True}
+        try:
+            settings = settings_of(read_length(form), session.checked["n_rows"])
+        except FormError as error:
+            raise HTTPException(400, str(error)) from error
+        roles = {name: value for name, value in session.choice["roles"].items() if name != "ignore"}
+        return {
+            "roles": {**roles, "features": session.checked["features"]},
+            "sampled": session.choice["sampled"],
+            "outcome": session.choice["outcome"],
+            "settings": settings,
+            "resume": False,
+        }
+
+    async def progress(self, request: Request) -> Response:
+        """Tell how far the fit is, for the script of the page."""
+        return JSONResponse(self.fits.state(self._session(request).key))
+
+    # ---- answer ------------------------------------------------------------------------------------------
+
+    async def answer(self, request: Request) -> Response:
+        """Show the answer, and subgroups by the columns that are asked for."""
+        session = self._session(request)
+        state = self.fits.state(session.key)
+        if state["state"] != "done":
+            return _to(session, "fit")
+        by = list(dict.fromkeys(filter(None, request.query_params.getlist("by"))))[:3]
+        asked, problem = "", ""
+        if by:
+            name = "\n".join(by)
+            if name not in session.answers:
+                try:
+                    found = await self.desk.run("subgroups", str(session.folder), by)
+                    session.answers[name] = found["html"]
+                except TaskError as error:
+                    problem = str(error)
+            asked = session.answers.get(name, "")
+        told, more = ((session.folder / name).read_text(encoding="utf-8") for name in ("answer.html", "more.html"))
+        return self._step(
+            session,
+            "answer",
+            400 if problem else 200,
+            told=told,
+            more=more,
+            asked=asked,
+            by=by,
+            columns=state["columns"],
+            problem=problem,
+        )
+
+    async def take_home(self, request: Request) -> Response:
+        """Show what can be taken home."""
+        session = self._session(request)
+        job = self.fits.job(session.key)
+        if self.fits.state(session.key)["state"] != "done" or job is None:
+            return _to(session, "fit")
+        has_excel = (session.folder / "tables.xlsx").exists()
+        return self._step(
+            session, "take-home", commands=commands(job), python=python_code(job), has_excel=has_excel
+        )
+
+    async def file(self, request: Request) -> Response:
+        """Hand out one of the files that may be taken home."""
+        session = self._session(request)
+        name = request.path_params["name"]
+        path = session.folder / _FILES.get(name, "")
+        if name not in _FILES or not path.is_file():
+            raise HTTPException(404, "There is no such file.")
+        if name == "report.html" and "look" in request.query_params:
+            return FileResponse(path, media_type="text/html", headers={"content-security-policy": _OF_REPORT})
+        return FileResponse(path, filename=name, media_type="application/octet-stream")
+
+    async def static(self, request: Request) -> Response:
+        """Hand out style and script."""
+        found = self._static.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404, "There is no such file.")
+        text, kind = found
+        return Response(text, media_type=kind, headers={"cache-control": "max-age=3600"})
+
+    # ---- what pages share --------------------------------------------------------------------------------
+
+    def _session(self, request: Request) -> Session:
+        session = self.sessions.get(request.path_params["key"])
+        if session is None or session.looked is None:
+            raise HTTPException(404, "This analysis is not open any more. Its files went when it was closed.")
+        return session
+
+    def _step(self, session: Session, step: str, status: int = 200, **values: Any) -> Response:
+        reached = session.reached(self.fits.state(session.key)["state"] == "done")
+        n_reached = STEPS.index(reached)
+        steps = [(name, _TITLES[name], place <= n_reached) for place, name in enumerate(STEPS)]
+        return self._page(f"{step}.html.j2", status, session=session, step=step, steps=steps, **values)
+
+    def _page(self, template: str, status: int, **values: Any) -> Response:
+        return HTMLResponse(self._templates.get_template(template).render(**values), status)
+
+    async def error(self, request: Request, error: Exception) -> Response:
+        """Say in words what went wrong."""
+        status = error.status_code if isinstance(error, HTTPException) else 400
+        detail = error.detail if isinstance(error, HTTPException) else str(error)
+        if request.url.path.endswith(".json"):
+            return PlainTextResponse(str(detail), status)
+        return self._page("error.html.j2", status, message=str(detail))
+
+    async def too_large(self, request: Request, error: Exception) -> Response:
+        """Refuse a request that is longer than it may be."""
+        return self._start(f"Too large. The files may have {self._limits.upload // 2**20} MB together.", 413)
+
+
+def make_app(folder: Path, limits: Limits | None = None) -> Starlette:
+    """Make the application, without its guard.
+
+    Parameters
+    ----------
+    folder : Path
+        Private folder for all files.
+    limits : Limits, optional
+        Bounds.
+    """
+    pages = Pages(folder, limits or Limits())
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(pages.desk.warm_up())
+        yield
+        warming.cancel()
+        pages.fits.close()
+
+    both = ["GET", "POST"]
+    routes = [
+        Route("/", pages.start),
+        Route("/example", pages.example, methods=["POST"]),
+        Route("/tables", pages.upload, methods=["POST"]),
+        Route("/s/{key}/columns", pages.columns, methods=both),
+        Route("/s/{key}/check", pages.check, methods=both),
+        Route("/s/{key}/fit", pages.fit, methods=both),
+        Route("/s/{key}/fit.json", pages.progress),
+        Route("/s/{key}/answer", pages.answer),
+        Route("/s/{key}/take-home", pages.take_home),
+        Route("/s/{key}/files/{name}", pages.file),
+        Route("/s/{key}/close", pages.close, methods=["POST"]),
+        Route("/static/{name}", pages.static),
+    ]
+    handlers: dict[Any, Any] = {
+        HTTPException: pages.error,
+        MultiPartException: pages.error,
+        TooLarge: pages.too_large,
+    }
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    app.state.pages = pages
+    return app
+
+
+def _to(session: Session, step: str) -> Response:
+    return RedirectResponse(f"/s/{session.key}/{step}", 303)
+
+
+async def _kept(file: Any, folder: Path, kind: str) -> tuple[str, str]:
+    """Write an upload to the folder, under a name of ours; of its own name only the ending counts."""
+    shown = Path(str(file.filename).replace("\\", "/")).name[:100] or "file"
+    ending = _ENDING.search(shown.lower())
+    name = kind + (ending.group() if ending else "")
+    with (folder / name).open("xb") as kept:
+        while chunk := await file.read(_CHUNK):
+            kept.write(chunk)
+    return shown, name

@@ -1,0 +1,109 @@
+"""From the fields of a form to a choice of columns; what was sent is sound, or there is a complaint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from disaggregate.web.pace import LENGTHS
+
+PEOPLE_ROLES = {
+    "feature": "learn from it",
+    "group": "group",
+    "weight": "survey weight",
+    "count": "people per row",
+    "ignore": "leave out",
+}
+RESULTS_ROLES = {
+    "group": "group",
+    "share": "share of the outcome",
+    "positives": "count of the outcome",
+    "total": "counted among",
+    "size": "size of the whole group",
+    "ignore": "leave out",
+}
+_ONCE = ("group", "weight", "count", "share", "positives", "total", "size")
+LONGEST_NAME = 80
+
+
+class FormError(ValueError):
+    """What is wrong with a form, in words."""
+
+
+def read_columns(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the choice of the Columns step.
+
+    Parameters
+    ----------
+    form : mapping
+        Fields as they were sent: ``people-0``, ``results-0`` and so on, ``outcome``, ``sampled``.
+    looked : mapping
+        What was found in the tables.
+    """
+    chosen = {
+        table: _roles(form, table, looked[table]["columns"], known)
+        for table, known in (("people", PEOPLE_ROLES), ("results", RESULTS_ROLES))
+    }
+    for table, found in chosen.items():
+        if len(found["group"]) != 1:
+            raise FormError(
+                f"Say which column of {table} names the group: one of them, not {len(found['group'])}."
+            )
+        for role in _ONCE:
+            if len(found.get(role, [])) > 1:
+                names = " and ".join(found[role])
+                raise FormError(f"{names} of {table} have the same role; only one of them can have it.")
+    people, results = chosen["people"], chosen["results"]
+    sampled = form.get("sampled") == "yes"
+    roles: dict[str, Any] = {
+        "group": people["group"][0],
+        **{name: results[name][0] for name in ("share", "positives", "total") if results[name]},
+        **({"size": results["size"][0]} if results["size"] and sampled else {}),
+        **{name: people[name][0] for name in ("weight", "count") if people[name]},
+        "features": people["feature"],
+        "ignore": people["ignore"],
+    }
+    if "share" not in roles and "positives" not in roles:
+        raise FormError("Say which column of results has the share, or the count, of the outcome.")
+    if not people["feature"]:
+        raise FormError("Choose at least one column of people to learn from.")
+    outcome = " ".join(str(form.get("outcome", "")).split())[:LONGEST_NAME]
+    return {
+        "roles": roles,
+        "group_results": results["group"][0],
+        "sampled": sampled,
+        "outcome": outcome,
+        "mends": [],
+        "fields": {
+            f"{table}-{column}": role
+            for table in chosen
+            for role, names in chosen[table].items()
+            for column in names
+        },
+    }
+
+
+def read_length(form: Mapping[str, Any]) -> str:
+    """Read the kind of fit that was asked for."""
+    length = str(form.get("length", "full"))
+    if length not in LENGTHS:
+        raise FormError(f"There is no fit of the kind {length[:20]!r}; choose a quick look or a full fit.")
+    return length
+
+
+def read_mends(form: Any, offered: list[dict[str, str]]) -> list[str]:
+    """Read which mends were asked for; only those that were offered count."""
+    wanted = form.getlist("mend") if hasattr(form, "getlist") else [form.get("mend")]
+    return [one["key"] for one in offered if one["key"] in wanted]
+
+
+def _roles(
+    form: Mapping[str, Any], table: str, columns: list[dict[str, Any]], known: Mapping[str, str]
+) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {role: [] for role in known}
+    for place, column in enumerate(columns):
+        role = form.get(f"{table}-{place}", column["role"])
+        if role not in known:
+            raise FormError(f"Column {column['name']!r} of {table} has no known role; choose one from the list.")
+        found[str(role)].append(column["name"])
+    return found

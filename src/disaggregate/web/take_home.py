@@ -1,0 +1,119 @@
+"""What a user takes home: tables, and the commands and the Python that do the same again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from disaggregate.analysis import Analysis
+
+_WIDTH = 70
+_FLAGS = {"weight": "weights"}
+_SETTINGS = {
+    "n_draws": "--draws",
+    "n_burn": "--burn",
+    "n_chains": "--chains",
+    "kernel": "--kernel",
+    "random_state": "--seed",
+}
+
+
+def write_tables(analysis: Analysis, people: pd.DataFrame, folder: Path) -> None:
+    """Write groups, subgroups, effects and predictions as CSV, and all as one workbook if that is possible.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    people : DataFrame
+        Whom they speak of.
+    folder : Path
+        Where to.
+    """
+    import pandas as pd
+
+    from disaggregate.report.effects import default_features
+    from disaggregate.report.subgroups import rates_by
+    from disaggregate.tables.files import write_rows
+    from disaggregate.tables.formulas import without_formulas
+
+    rates = [one.table.assign(column=one.name) for one in rates_by(analysis, people, (), 0.9, 1)]
+    order = ["column", "label", "n", "estimate", "std_error", "conf_low", "conf_high"]
+    features = default_features(analysis, people)
+    tables = {
+        "groups": analysis.classifier.group_table(),
+        "subgroups": pd.concat(rates, ignore_index=True)[order] if rates else pd.DataFrame(columns=order),
+        "effects": analysis.effects(people, features) if features else pd.DataFrame(),
+        "predictions": pd.concat([people, analysis.predict(people)], axis=1),
+    }
+    for name, table in tables.items():
+        write_rows(folder / f"{name}.csv", [table], raw=False)
+    try:
+        with pd.ExcelWriter(folder / "tables.xlsx", engine="openpyxl") as book:
+            for name, table in tables.items():
+                without_formulas(table).to_excel(book, sheet_name=name, index=False)
+    except ImportError:
+        (folder / "tables.xlsx").unlink(missing_ok=True)
+
+
+def commands(job: dict[str, Any]) -> str:
+    """Write the commands that do the same again, with the tables as they were fitted."""
+    words = ["disaggregate", "fit", "people.csv", "results.csv"]
+    for role, value in job["roles"].items():
+        if value:
+            written = value if isinstance(value, str) else ",".join(value)
+            words += [f"--{_FLAGS.get(role, role)}", written]
+    words += ["--sampled"] if job["sampled"] else []
+    words += ["--outcome", job["outcome"]] if job["outcome"] else []
+    for name, flag in _SETTINGS.items():
+        if name in job["settings"]:
+            words += [flag, str(job["settings"][name])]
+    column = shlex.quote(_first_feature(job))
+    return "\n".join(
+        [
+            _wrapped([*words, "-o", "model.dgz"]),
+            "disaggregate report model.dgz people.csv -o report.html",
+            f"disaggregate subgroups model.dgz people.csv --by {column} -o subgroups.csv",
+        ]
+    )
+
+
+def _wrapped(words: list[str]) -> str:
+    """Break a long command before options, so that it can be read and pasted."""
+    lines = [""]
+    for word in words:
+        written = shlex.quote(word)
+        if word.startswith("-") and len(lines[-1]) + len(written) > _WIDTH:
+            lines.append("   ")
+        lines[-1] = f"{lines[-1]} {written}" if lines[-1] else written
+    return " \\\n".join(lines)
+
+
+def python_code(job: dict[str, Any]) -> str:
+    """Write the Python that does the same again."""
+    given = {name: value for name, value in job["roles"].items() if value}
+    lines = [
+        "import disaggregate as dg",
+        "",
+        "analysis = dg.fit_tables(",
+        '    "people.csv",',
+        '    "results.csv",',
+    ]
+    lines += [f"    {name}={value!r}," for name, value in given.items()]
+    lines += ["    sampled=True,"] if job["sampled"] else []
+    lines += [f"    outcome={job['outcome']!r},"] if job["outcome"] else []
+    lines += [f"    settings={job['settings']!r},", ")"]
+    lines += [
+        f'analysis.subgroups("people.csv", by={_first_feature(job)!r})',
+        'analysis.report("people.csv", "report.html")',
+    ]
+    return "\n".join(lines)
+
+
+def _first_feature(job: dict[str, Any]) -> str:
+    features = job["roles"].get("features") or ["COLUMN"]
+    return str(features[0])

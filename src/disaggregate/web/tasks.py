@@ -1,0 +1,135 @@
+"""What the page asks of the library, each in a process of its own; arguments and results are plain data.
+
+The library is imported inside of functions, so that the process of the page itself stays small.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+PREVIEW_ROWS = 6
+_LONGEST = 60
+_MOST_COLUMNS = 300
+PEOPLE, RESULTS = "fit_people.csv", "fit_results.csv"
+
+
+def ready() -> bool:
+    """Do nothing: what tasks need is imported by now."""
+    return True
+
+
+def make_example(folder: str, name: str) -> dict[str, Any]:
+    """Write the tables of an example, and look at them."""
+    from disaggregate.web.examples import write_example
+
+    people, results = write_example(name, Path(folder))
+    return look(folder, people, results)
+
+
+def look(folder: str, people: str, results: str) -> dict[str, Any]:
+    """Read both tables: their columns with guessed roles, a preview, and how many rows they have."""
+    from disaggregate.tables.files import read_table
+    from disaggregate.tables.guess import guess_roles
+
+    tables = {}
+    for kind, file in (("people", people), ("results", results)):
+        try:
+            tables[kind] = read_table(Path(folder, file))
+        except ValueError as error:
+            raise ValueError(f"{kind}: {str(error).replace(str(Path(folder, file)), 'the file')}") from error
+        if len(tables[kind].columns) > _MOST_COLUMNS:
+            raise ValueError(
+                f"{kind}: the table has over {_MOST_COLUMNS} columns; leave out those that play no role."
+            )
+    guess = guess_roles(tables["people"], tables["results"])
+    return {
+        "people": _described(tables["people"], guess.people),
+        "results": _described(tables["results"], guess.results),
+        "sampled": guess.sampled,
+    }
+
+
+def check(folder: str, files: dict[str, str], choice: dict[str, Any]) -> dict[str, Any]:
+    """List every problem of the tables, and what can be mended; write the tables that a fit would read."""
+    from disaggregate.tables.check import check_tables
+    from disaggregate.tables.errors import TableError
+    from disaggregate.tables.files import read_table
+    from disaggregate.tables.mends import mend, offered_mends
+    from disaggregate.tables.roles import resolve_roles
+
+    people, results = (read_table(Path(folder, files[kind])) for kind in ("people", "results"))
+    if choice["group_results"] != choice["roles"].get("group"):
+        taken = choice["roles"].get("group")
+        results = results.drop(columns=[taken], errors="ignore").rename(columns={choice["group_results"]: taken})
+    try:
+        roles = resolve_roles(people, results, **choice["roles"])
+    except TableError as error:
+        told = [{"level": "error", "where": "columns", "message": line} for line in str(error).splitlines()]
+        return {"problems": told, "mends": [], "mended": [], "ready": False, "summary": ""}
+    before = offered_mends(people, results, roles)
+    people, results = mend(people, results, roles, choice["mends"])
+    mended = [one.label for one in before if one.key in choice["mends"]]
+    mends = [one for one in offered_mends(people, results, roles) if one.key not in choice["mends"]]
+    problems = check_tables(people, results, roles, choice["sampled"])
+    columns = [name for name in people if name not in roles.ignore]
+    people[columns].to_csv(Path(folder, PEOPLE), index=False)
+    results.to_csv(Path(folder, RESULTS), index=False)
+    counts = people[roles.count].sum() if roles.count else len(people)
+    return {
+        "problems": [{"level": p.level, "where": p.where, "message": p.message} for p in problems],
+        "mends": [{"key": one.key, "label": one.label} for one in mends],
+        "mended": mended,
+        "ready": not any(problem.level == "error" for problem in problems),
+        "n_rows": len(people),
+        "n_people": int(counts),
+        "n_groups": len(results),
+        "features": list(roles.features),
+    }
+
+
+def subgroups(folder: str, by: list[str]) -> dict[str, Any]:
+    """Estimate the share of each subgroup by some columns, drawn and as a table."""
+    import pandas as pd
+
+    from disaggregate.analysis import load
+    from disaggregate.report.page import render_sections
+    from disaggregate.report.subgroups import estimates_by
+
+    analysis = load(Path(folder, "model.dgz"))
+    people = analysis.read(Path(folder, PEOPLE))
+    unknown = [name for name in by if name not in people]
+    if unknown:
+        raise ValueError(f"the table of people has no column {unknown[0]!r}.")
+    section, table = estimates_by(analysis, people, by)
+    pd.DataFrame(table).to_csv(Path(folder, "subgroups_asked.csv"), index=False)
+    return {"html": render_sections([section], heading=3)}
+
+
+def _described(table: Any, roles: dict[str, str]) -> dict[str, Any]:
+    columns = [
+        {
+            "name": str(name),
+            "role": roles[str(name)],
+            "kind": _kind(table[name]),
+            "examples": [_short(value) for value in table[name].dropna().unique()[:3]],
+        }
+        for name in table
+    ]
+    rows = [[_short(value) for value in row] for row in table.head(PREVIEW_ROWS).itertuples(index=False)]
+    return {"columns": columns, "preview": rows, "n_rows": len(table)}
+
+
+def _kind(column: Any) -> str:
+    from pandas.api import types
+
+    if types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype):
+        return "number"
+    return f"{column.nunique():,} values"
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

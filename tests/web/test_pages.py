@@ -1,0 +1,110 @@
+"""From tables to the fit, without fitting: what is shown, what is complained of, and what is mended."""
+
+import html
+
+import pytest
+
+from tests.web.conftest import PEOPLE, RESULTS, sent
+
+
+def opened(client, **tables):
+    answer = client.post("/tables", files=sent(**tables))
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].rsplit("/", 1)[0]
+
+
+def shown(answer, status=200):
+    assert answer.status_code == status
+    return html.unescape(answer.text)
+
+
+@pytest.fixture
+def session(client, none_open):
+    return opened(client)
+
+
+def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
+    page = shown(client.get(f"{session}/columns"))
+    assert page.count("selected") == 6
+    answer = client.post(f"{session}/columns", data={"outcome": "voted <b>", "sampled": "no"})
+    assert answer.headers["location"] == f"{session}/check"
+    assert "Ready to fit" in shown(client.get(f"{session}/check"))
+    assert "learning from age, sex" in shown(client.get(f"{session}/check"))
+    fit = shown(client.get(f"{session}/fit"))
+    assert "Start the fit" in fit
+    assert "minute" in fit  # how long it will take
+    raw = client.get("/").text
+    assert "voted &lt;b&gt;" in raw
+
+
+def test_steps_that_are_not_ready_lead_back(client, session):
+    assert client.get(f"{session}/check").headers["location"] == f"{session}/columns"
+    assert client.get(f"{session}/fit").headers["location"] == f"{session}/check"
+    for step in ("answer", "take-home"):
+        assert client.get(f"{session}/{step}").headers["location"] == f"{session}/fit"
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"people-0": "feature"}, "names the group"),
+        ({"people-1": "group"}, "names the group"),
+        ({"results-1": "ignore"}, "share, or the count"),
+        ({"people-1": "ignore", "people-2": "ignore"}, "at least one column"),
+        ({"people-1": "nonsense"}, "no known role"),
+        ({"people-1": "weight", "people-2": "weight"}, "same role"),
+    ],
+)
+def test_a_wrong_column_is_told(client, session, fields, told):
+    page = shown(client.post(f"{session}/columns", data={"sampled": "no", **fields}), 400)
+    assert told in page
+    assert 'role="alert"' in page
+
+
+@pytest.mark.parametrize(
+    ("tables", "told"),
+    [
+        ({"people": "", "results": RESULTS}, "people"),
+        ({"people": "a,b\n1\n", "results": RESULTS}, "people"),
+        ({"results": "\x00\x01\x02"}, "results"),
+        ({"names": ("people.pdf", "results.csv")}, "must end in"),
+        ({"names": ("people", "results.csv")}, "must end in"),
+    ],
+)
+def test_bad_files_are_told_and_leave_nothing(client, pages, none_open, tables, told):
+    page = shown(client.post("/tables", files=sent(**tables)), 400)
+    assert told in page
+    assert str(pages.sessions._folder) not in page
+    assert len(pages.sessions) == 0
+
+
+def test_one_file_is_not_enough(client):
+    page = shown(client.post("/tables", files={"people": ("p.csv", PEOPLE)}), 400)
+    assert "results" in page
+
+
+def test_percent_and_ids_can_be_mended(client, none_open):
+    results = "place,pct_yes\n00D0,50\n00D1,25.5\n00D2,75\n00D9,10\n"
+    people = PEOPLE.replace("district", "place").replace("\nd", "\nD")
+    session = opened(client, people=people, results=results)
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+    for key, told in (("percent", "percentages"), ("ids", "leading zeros"), ("unmatched", "Leave out")):
+        assert told in shown(client.get(f"{session}/check"))
+        assert client.post(f"{session}/check", data={"mend": key}).status_code == 303
+    page = shown(client.get(f"{session}/check"))
+    assert "Ready to fit" in page
+    assert "60 people, 3 results" in page
+    client.post(f"{session}/check", data={"mend": "undo"})
+    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+
+
+def test_another_name_of_the_group_is_understood(client, none_open):
+    session = opened(client, results=RESULTS.replace("district", "cd"))
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    assert "Ready to fit" in shown(client.get(f"{session}/check"))
+
+
+def test_a_closed_analysis_says_so(client):
+    page = shown(client.get("/s/unknown/columns"), 404)
+    assert "not open any more" in page
