@@ -67,7 +67,7 @@ oldest: .venv-oldest/.installed  ## the quick tests with the oldest versions tha
 
 .venv-oldest/.installed: pyproject.toml constraints/oldest.txt
 	$(PYTHON) -m venv .venv-oldest
-	$(OLDEST)/python $(INSTALL) --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
+	$(OLDEST)/python $(INSTALL) --constraint constraints/oldest.txt --editable '.[plots,parquet,excel,report]' \
 	  pytest polars hypothesis xarray
 	@touch $@
 

@@ -25,6 +25,7 @@ from disaggregate.tables.ids import ids_like
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
+from disaggregate.tables.row_numbers import unnamed
 from disaggregate.tables.suppression import withhold
 
 
@@ -69,7 +70,7 @@ class Analysis:
         known = self.knowing([table])
         posterior, rows = known.classifier._fitted_and_rows(self.encoder.transform(table), known._groups_of(table))
         summary = probability_summary(posterior, rows, level)
-        return pd.DataFrame(summary, columns=["probability", "conf_low", "conf_high"], index=table.index)
+        return pd.DataFrame(summary, columns=["probability", "conf_low", "conf_high"], index=unnamed(table).index)
 
     def predict_draws(self, people: Any) -> np.ndarray:
         """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows).
@@ -106,13 +107,19 @@ class Analysis:
                 names = [groups[place] for place in places]
                 yield self.encoder.transform(rows), names, people_per_row(rows, self.roles)
 
-    def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
-        """Group of each row, where the fit needs it and the table tells."""
+    @property
+    def group_names(self) -> Sequence[Hashable] | None:
+        """Names of the groups that predictions depend on; None where they depend on no group."""
         effects = getattr(self.classifier, "group_effects_", None)
         known = self.classifier.context_ if effects is None else effects
+        return None if known is None else known.names
+
+    def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
+        """Group of each row, where the fit needs it and the table tells."""
+        known = self.group_names
         if known is None or self.roles.group not in people:
             return None
-        return ids_like(people[self.roles.group], known.names)
+        return ids_like(people[self.roles.group], known)
 
     def subgroups(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pandas as pd
 
 from disaggregate.tables.check_counts import count_problems
@@ -14,7 +16,7 @@ from disaggregate.tables.roles import Roles
 
 __all__ = ["Problem", "check_tables"]
 
-_ORDER = ("error", "warning", "advice")
+_ORDER = ("error", "warning", "advice", "note")
 
 
 def check_tables(
@@ -38,4 +40,9 @@ def check_tables(
         *weight_problems(people, roles),
         *feature_problems(people, roles),
     ]
+    return in_order(problems)
+
+
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """Sort problems by how much they matter: errors first, notes last."""
     return sorted(problems, key=lambda problem: _ORDER.index(problem.level))

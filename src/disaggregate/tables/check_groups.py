@@ -10,6 +10,7 @@ from disaggregate.tables.counts import n_people_by_group, sound_counts
 from disaggregate.tables.ids import Ids, group_ids
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
+from disaggregate.tables.row_numbers import row_numbers
 from disaggregate.tables.words import nearest, plural, some
 
 _FEW = 5
@@ -26,8 +27,8 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
         Which column is what.
     """
     of_people, of_results = group_ids(people, results, roles.group)
-    yield from _missing_ids("people", of_people)
-    yield from _missing_ids("results", of_results)
+    yield from _missing_ids("people", of_people, people.index)
+    yield from _missing_ids("results", of_results, results.index)
     n_people = n_people_by_group(of_people, sound_counts(people, roles))
     reported = dict.fromkeys(group for group in of_results if group is not None)
     yield from _unmatched(list(n_people), list(reported))
@@ -42,13 +43,13 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
     yield from _groups_of_one([group for group, n in n_people.items() if n == 1 and group in reported])
 
 
-def _missing_ids(table: str, ids: Ids) -> Iterator[Problem]:
-    rows = [row for row, group in enumerate(ids) if group is None]
+def _missing_ids(table: str, ids: Ids, index: pd.Index) -> Iterator[Problem]:
+    rows = row_numbers(index, [place for place, group in enumerate(ids) if group is None])
     if rows:
         yield Problem(
             "error",
             table,
-            f"{plural(len(rows), 'row')} without a group id (counted from 0: {some(rows)}); drop or fill them.",
+            f"{plural(len(rows), 'row')} without a group id (row {some(rows)}); drop or fill them.",
         )
 
 
