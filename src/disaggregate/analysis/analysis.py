@@ -27,6 +27,7 @@ from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.row_numbers import unnamed
 from disaggregate.tables.suppression import withhold
+from disaggregate.tables.words import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ class Analysis:
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]
         if unknown:
             raise TableError(
-                f"{unknown[0]!r} is no feature of the fit; those are {', '.join(self.encoder.features)}."
+                f"{unknown[0]!r} is no feature of the fit; {did_you_mean(unknown[0], self.encoder.features)}"
             )
         weight = self.roles.weight
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])

@@ -23,6 +23,7 @@ from disaggregate.settings import GROUPS_ARE_PLACES
 from disaggregate.tables.check import in_order
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
+from disaggregate.tables.check_spread import spread_problems
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
@@ -89,7 +90,11 @@ def fit_folder(
     narrow = pd.DataFrame({name: folder.column(name) for name in (known.group, *known.names("weight"))})
     tables = prepared(Read(narrow), of_results, known, reading)
     results = tables.results
-    about = [*group_problems(narrow, results, known), *feature_problems(sample, known)]
+    about = [
+        *group_problems(narrow, results, known),
+        *feature_problems(sample, known),
+        *spread_problems(sample, known),
+    ]
     problems = in_order([*tables.problems, *about])
     require_no_errors(problems)
     tell(problems, told)

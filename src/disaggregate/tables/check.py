@@ -10,6 +10,8 @@ from disaggregate.tables.check_counts import count_problems
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
 from disaggregate.tables.check_reports import report_problems
+from disaggregate.tables.check_rows import row_problems
+from disaggregate.tables.check_spread import spread_problems
 from disaggregate.tables.check_weights import weight_problems
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
@@ -38,7 +40,9 @@ def check_tables(
         *report_problems(people, results, roles, sampled),
         *count_problems(people, roles, sampled),
         *weight_problems(people, roles),
+        *row_problems(people, roles),
         *feature_problems(people, roles),
+        *spread_problems(people, roles),
     ]
     return in_order(problems)
 
