@@ -205,6 +205,14 @@ def _scanned(path: Path, style: TextStyle, reading: Reading) -> Scan:
 
 def _scan(path: Path, file: IO[bytes], style: TextStyle, reading: Reading) -> Scan:
     lines = _Lines(path, file, style, is_said=reading.encoding is not None)
+    try:
+        return _scan_lines(path, lines, style, reading)
+    finally:
+        if isinstance(lines.file, Transcoded):
+            lines.file.close()
+
+
+def _scan_lines(path: Path, lines: _Lines, style: TextStyle, reading: Reading) -> Scan:
     records = _records(path, lines, style)
     for _ in range(style.skipped):
         next(records, None)

@@ -8,6 +8,7 @@ import gzip
 import io
 import re
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -120,6 +121,11 @@ class Transcoded:
 
     def __init__(self, file: IO[bytes], encoding: str) -> None:
         self._text = io.TextIOWrapper(file, encoding=encoding, newline="\n")
+
+    def close(self) -> None:
+        """Let go of the file, which its owner closes."""
+        with suppress(ValueError):
+            self._text.detach()
 
     def readline(self, most: int) -> bytes:
         """Read a line, at most so many characters of it."""

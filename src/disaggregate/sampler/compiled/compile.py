@@ -1,13 +1,11 @@
 """How kernels are compiled."""
 
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numba
 
-from disaggregate.sampler.compiled.stale import forget_stale_code
-
-_HERE = Path(__file__).parent
-forget_stale_code(_HERE.parent, _HERE / "__pycache__")
+from disaggregate.sampler.compiled.disk_cache import keep_on_disk
 
 # Free of the interpreter lock, so that chains run side by side; dividing by zero as NumPy does, without raising.
 _HOW = {"nogil": True, "error_model": "numpy"}
@@ -16,8 +14,11 @@ _HOW = {"nogil": True, "error_model": "numpy"}
 # again as all the rest of the first fit's compilation.
 _PART = {**_HOW, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-# For the few functions that Python calls; kept on disk with all of their parts.
-kernel = numba.njit(**_HOW, cache=True, no_cfunc_wrapper=True)
+
+def kernel(function: Callable) -> Any:
+    """Compile one of the few functions that Python calls; it is kept on disk with all of its parts."""
+    return keep_on_disk(numba.njit(**_HOW, no_cfunc_wrapper=True)(function))
+
 
 part = numba.njit(**_PART)
 
