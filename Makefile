@@ -8,7 +8,7 @@ BROWSER := tests/browser
 BUILT := $(BROWSER)/built
 TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
 
-.PHONY: demo test lint types tests browser docs speed clean fuzz oldest sbom audit
+.PHONY: demo test quick lint types tests browser docs speed clean fuzz oldest sbom audit
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -22,7 +22,14 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
+quick: lint  ## a minute and a half: linters, and the tests that hardly fit anything
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile $(HARDLY_FITTING)
+
+HARDLY_FITTING := tests/groups tests/tables tests/basis tests/model tests/posterior tests/plots tests/sampler \
+  tests/test_settings.py $(patsubst %,tests/contract/test_%.py,bad_input forms_of_y import_order)
+
 tests: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.compile_first dense & $(BIN)/python -m tests.compile_first places sparse published; wait
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --durations 15  # else threads of both workers wait for each other
 
 browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report in a real browser

@@ -39,6 +39,22 @@ def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
+@pytest.fixture
+def short_pilots(request, monkeypatch):
+    """Tune for a few sweeps only, where a test asks what is drawn and not how well.
+
+    A test that is marked ``full_pilots`` is left alone. Other processes know nothing of it.
+    """
+    if request.node.get_closest_marker("full_pilots"):
+        return
+    from disaggregate.fitting import kernels
+    from disaggregate.sampler.dense import tuning
+
+    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
+    monkeypatch.setattr(kernels, "ENOUGH_TO_TUNE", 10)
+    monkeypatch.setattr(kernels, "ENOUGH_TO_COMPARE", 20)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def ctrl_c_is_heard():
     """Let tests interrupt themselves even in the background of a shell, where Ctrl-C is ignored."""

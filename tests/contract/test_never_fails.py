@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from disaggregate.fitting import kernels
 from disaggregate.groups.evidence import (
     AtLeast,
     Between,
@@ -18,19 +17,15 @@ from disaggregate.groups.evidence import (
     Survey,
     Unknown,
 )
-from disaggregate.sampler.dense import tuning
 from tests.contract.small import GROUPS, KINDS, MOVES, SHARES, small_features, small_fit
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+# What must never fail does so in few sweeps, and a pilot of full length would take most of the time.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 EACH_KIND = pytest.mark.parametrize("kind", list(KINDS))
 EACH_SWEEP = pytest.mark.parametrize("kind", list(MOVES))  # for what only the columns of a fit depend on
-
-
-@pytest.fixture(autouse=True)
-def short_pilots(monkeypatch):
-    """What must never fail does so in few sweeps, and a pilot of full length would take most of the time."""
-    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
-    monkeypatch.setattr(kernels, "ENOUGH_TO_TUNE", 10)
 
 
 X = small_features()
@@ -46,9 +41,9 @@ def numbers_of(posterior):
     yield from posterior.scales.values()
 
 
-def assert_sound(X, shares, groups, kind, n_draws=30, **settings):
+def assert_sound(X, shares, groups, kind, n_draws=8, **settings):
     """Fit, and look at everything that a fit offers."""
-    model = small_fit(kind, X, shares, groups, n_draws=n_draws, n_burn=10, **settings)
+    model = small_fit(kind, X, shares, groups, n_draws=n_draws, n_burn=4, **settings)
     for numbers in numbers_of(model.posterior_):
         assert np.isfinite(numbers).all()
     for scale in model.posterior_.scales.values():
@@ -87,8 +82,7 @@ INDIVIDUALS = {
 
 
 @EACH_KIND
-@pytest.mark.parametrize("intercept", [True, False])
-@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize(("kernel", "intercept"), [("rbf", True), ("linear", False)])
 @pytest.mark.parametrize("X", INDIVIDUALS.values(), ids=INDIVIDUALS.keys())
 def test_any_individuals(X, kernel, intercept, kind):
     assert_sound(X, SHARES, GROUPS, kernel=kernel, intercept=intercept, kind=kind)
@@ -126,13 +120,15 @@ def test_one_group(share, kind):
 @EACH_KIND
 @pytest.mark.parametrize("confidence", [1000.0, np.inf])
 def test_a_group_of_2000(confidence, kind):
+    if KINDS[kind].of_samples and confidence == np.inf:
+        pytest.skip("the share of a population knows no confidence")
     shares = {"all": 0.3217}
-    assert_sound(CROWD, shares, ["all"] * 2000, n_draws=4, centers=30, confidence=confidence, kind=kind)
+    assert_sound(CROWD, shares, ["all"] * 2000, n_draws=4, centers=15, confidence=confidence, kind=kind)
 
 
 @EACH_KIND
-@pytest.mark.parametrize("shares", [SHARES, {"A": 0, "B": 1, "C": 0.5, "D": 1}, dict.fromkeys("ABCD", 1 / np.pi)])
-@pytest.mark.parametrize("confidence", [0.0, 1e-300, 1e9, 1e12, np.inf])
+@pytest.mark.parametrize("shares", [{"A": 0, "B": 1, "C": 0.5, "D": 1}, dict.fromkeys("ABCD", 1 / np.pi)])
+@pytest.mark.parametrize("confidence", [0.0, 1e-300, 1e12, np.inf])
 def test_any_confidence(confidence, shares, kind):
     assert_sound(X, shares, GROUPS, confidence=confidence, kind=kind)
 
@@ -222,7 +218,7 @@ def test_nothing_is_known(kind):
 @EACH_KIND
 @pytest.mark.parametrize("distance", [1e6, 1e100, 1e200])
 def test_predictions_anywhere(distance, kind):
-    model = small_fit(kind, X, SHARES, GROUPS, kernel="linear")
+    model = small_fit(kind, X, SHARES, GROUPS, kernel="linear", n_draws=8, n_burn=4)
     for groups in (None, GROUPS, [f"new {group}" for group in GROUPS]):
         assert np.isfinite(model.predict_proba(X * distance, groups)).all()
         assert np.isfinite(model.predict_interval(X * distance, groups=groups)).all()

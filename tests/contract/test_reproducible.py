@@ -10,7 +10,10 @@ from threadpoolctl import threadpool_limits
 
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 
 X = small_features()
 EACH_KIND = pytest.mark.parametrize("kind", list(KINDS))
@@ -52,12 +55,14 @@ def test_draws_do_not_depend_on_a_pool_of_threads(kind):
         assert_same_draws(fit(kind, executor=pool), fit(kind))
 
 
+@pytest.mark.full_pilots  # which that process runs
 def test_draws_do_not_depend_on_a_pool_of_processes():
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         for kind in KINDS:
             assert_same_draws(fit(kind, executor=pool, n_draws=20), fit(kind, n_draws=20))
 
 
+@pytest.mark.full_pilots
 def test_progress_changes_nothing(capsys):
     assert_same_draws(fit(progress=True), fit())
     assert "260/260 sweeps" in capsys.readouterr().err
@@ -74,11 +79,14 @@ def test_a_chain_does_not_depend_on_how_many_others_there_are(kind):
 
 
 @EACH_KIND
-@pytest.mark.parametrize(("n_burn", "thin"), [(20, 1), (21, 3), (101, 7)])
-def test_burn_in_and_thinning_do_not_change_the_draws_that_remain(n_burn, thin, kind):
-    every = fit(kind, n_burn=0, n_draws=180)
-    some = fit(kind, n_burn=n_burn, thin=thin, n_draws=11)
-    kept = slice(n_burn + thin - 1, n_burn + 11 * thin, thin)
+def test_burn_in_and_thinning_do_not_change_the_draws_that_remain(kind):
+    every = fit(kind, n_burn=0, n_draws=75)
+    for n_burn, thin in ((20, 1), (51, 4)):
+        assert_thinned(every, fit(kind, n_burn=n_burn, thin=thin, n_draws=6), n_burn, thin)
+
+
+def assert_thinned(every, some, n_burn, thin):
+    kept = slice(n_burn + thin - 1, n_burn + 6 * thin, thin)
     assert_array_equal(some.posterior_.delta2, every.posterior_.delta2[:, kept])
     assert_array_equal(some.posterior_.n_active, every.posterior_.n_active[:, kept])
     # Which kernels were ever active differs, and with it the order in which a product is summed.

@@ -33,7 +33,10 @@ from tests.fitting.test_going_on import (
     model_of,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -123,6 +126,7 @@ def test_an_interrupt_keeps_what_was_drawn(tmp_path, monkeypatch):
     np.testing.assert_array_equal(part.weights, rows.reshape(part.weights.shape))
 
 
+@pytest.mark.full_pilots  # which other processes run
 def test_other_processes_write_to_the_folder_too(tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         model = fit(model_of("one replica", executor=pool), draws_to=tmp_path)

@@ -11,7 +11,10 @@ from disaggregate.saving.tree import Reader, Writer
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit
 from tests.fitting.test_going_on import Killed, killed_after
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 
 X = small_features()
 DENSE = [kind for kind, own in KINDS.items() if own.is_dense]

@@ -21,7 +21,10 @@ from disaggregate.saving import pace
 from disaggregate.saving.archive import ArchiveError
 from tests.contract.small import small_model
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 
 TOWN = dg.datasets.make_districts(random_state=3)
 KINDS = {

@@ -4,11 +4,14 @@ import pytest
 from fuzz import random_problems
 from fuzz.random_problems import check_problem, random_problem, run
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
 
 
 def test_random_problems_go_all_the_way():
-    assert run(60, seed=1, defaults_every=60) == []
+    assert run(40, seed=1, defaults_every=40) == []
 
 
 def test_a_loaded_model_that_predicts_otherwise_is_noticed(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from disaggregate.model.likelihood import log_likelihood_gradient
 from disaggregate.model.reports import (
     EXACT,
     MOST_STATES,
+    MOST_STATES_OF_CELLS,
     NORMAL,
     NOTHING,
     log_peaks,
@@ -29,7 +30,8 @@ def test_laws() -> None:
 
 
 def test_cells_have_the_law_of_their_people() -> None:
-    data = grouped([Fraction(0.4)] * 3, [2, 2, 3], counts=np.array([1, 2, LARGEST, LARGEST, 100, 5, 10]))
+    most = int(np.sqrt(MOST_STATES_OF_CELLS))
+    data = grouped([Fraction(0.4)] * 3, [2, 2, 3], counts=np.array([1, 2, most, most, most - 16, 5, 10]))
     assert make_reports(data).law.tolist() == [EXACT, NORMAL, EXACT]
 
 

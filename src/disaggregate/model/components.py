@@ -160,7 +160,9 @@ def energy_and_force(
     """
     n_weights, n_scales = components.n_weights, len(components.priors)
     with np.errstate(over="ignore", invalid="ignore"):
-        by_weight = np.hstack([by_columns, by_group @ components.context])
+        by_weight = by_columns
+        if components.n_columns < n_weights:
+            by_weight = np.concatenate([by_columns, by_group @ components.context], axis=1)
         standard, log_scales = position[:, :n_weights], position[:, n_weights : n_weights + n_scales]
         factors = scale_factors(components, position)
         if components.has_level:
@@ -169,20 +171,26 @@ def energy_and_force(
             factors[:, 0] *= np.sqrt(variance)
             by_weight = by_weight + by_variance * components.spread * scores.weights
             by_scale = by_scale + 0.5 * by_variance[:, 0] * scores.deviation**2
-        energy = 0.5 * np.sum(standard**2, axis=1) - log_likelihood
+        log_density, slope = _log_scale_densities(components.priors, log_scales)
+        energy = 0.5 * (standard**2).sum(axis=1) - log_likelihood - log_density
         force = np.empty_like(position)
         force[:, :n_weights] = by_weight * factors - standard
-        for s, prior in enumerate(components.scale_priors):
-            own = components.scale_of == s
-            energy = energy - prior.log_density(log_scales[:, s])
-            by_weights = 0.5 * np.sum(by_weight[:, own] * scores.weights[:, own], axis=1)
-            force[:, n_weights + s] = by_weights + prior.slope(log_scales[:, s])
+        own = components.scale_of[:, None] == np.arange(n_scales)
+        force[:, n_weights : n_weights + n_scales] = 0.5 * ((by_weight * scores.weights) @ own) + slope
         if components.n_places:
             force[:, n_weights + n_scales - 1] += by_scale
         if components.n_errors:
             energy = energy + 0.5 * position[:, -1] ** 2
             force[:, -1] = by_error - position[:, -1]
     return energy, force
+
+
+def _log_scale_densities(priors: np.ndarray, log_scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log density of all scales of each position, and its gradient; all of :class:`ScalePrior` at once."""
+    power, rate, inverse_rate, log_normaliser = priors.T
+    rising, falling = rate * np.exp(log_scales), inverse_rate * np.exp(-log_scales)
+    value = power * log_scales - rising - falling - log_normaliser
+    return np.where(np.abs(log_scales) <= LOG_SCALE_BOUND, value, -np.inf).sum(axis=1), power - rising + falling
 
 
 def draw_from_prior(components: Components, rng: np.random.Generator) -> np.ndarray:

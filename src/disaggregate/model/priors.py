@@ -62,6 +62,12 @@ class ScalePrior(NamedTuple):
         value = self.power * t - self.rate * np.exp(t) - self.inverse_rate * np.exp(-t)
         return np.where(inside, value, -np.inf)
 
+    def log_kernel_at(self, log_scale: float) -> float:
+        """Return the same for one number, which slices ask for many times."""
+        if not abs(log_scale) <= LOG_SCALE_BOUND:
+            return -math.inf
+        return self.power * log_scale - self.rate * math.exp(log_scale) - self.inverse_rate * math.exp(-log_scale)
+
     def slope(self, log_scale: Any) -> Any:
         """Gradient of the log density of log delta2."""
         return self.power - self.rate * np.exp(log_scale) + self.inverse_rate * np.exp(-log_scale)
@@ -95,7 +101,7 @@ class ScalePrior(NamedTuple):
                 return log_scale
         log_scale = min(max(self.center, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
         for _ in range(N_SLICES):
-            log_scale = slice_step(self.log_kernel, log_scale, SLICE_WIDTH, rng)
+            log_scale = slice_step(self.log_kernel_at, log_scale, SLICE_WIDTH, rng)
         return log_scale
 
     @property
@@ -125,6 +131,19 @@ def half_normal(deviation: float, floor: float = 0.0) -> ScalePrior:
         Below about this delta the density falls to nothing.
     """
     return ScalePrior(0.5, 0.5 / deviation**2, 0.5 * floor**2)
+
+
+def gamma(shape: float, mean: float, floor: float = 0.0) -> ScalePrior:
+    """Return the prior under which delta2 is gamma.
+
+    Parameters
+    ----------
+    shape, mean : float
+        Of delta2.
+    floor : float, default=0.0
+        Below about this delta the density falls to nothing.
+    """
+    return ScalePrior(shape, shape / mean, 0.5 * floor**2)
 
 
 def slice_step(

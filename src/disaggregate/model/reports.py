@@ -16,8 +16,10 @@ from disaggregate.groups.grouped import GroupedData
 # programme would have too many states.
 NOTHING, EXACT, NORMAL = 0, 1, 2
 
-# States of the exact programme, people times counts, up to which it is used.
+# States of the exact programme, people times counts, up to which it is used: of rows that are people; and of
+# cells, where groups mostly have intercepts, and it runs at every node of the integral over them.
 MOST_STATES = 2**18
+MOST_STATES_OF_CELLS = 2**12
 
 # How fast counts that the evidence excludes come back as its power falls.
 _SOFTNESS = 2.0
@@ -52,6 +54,7 @@ class Reports(NamedTuple):
         Whether the report is the share of a population of which the rows are a sample.
     share, size, effective : ndarray of shape (n_groups,)
         That share, the size of the population (infinite where unknown) and the effective number of sampled people.
+        The share of other groups is that of the count that suits their evidence best.
     weight, pooled : ndarray of shape (n_rows,)
         Share of each row in its group's sample, and in all samples together; 0 in other groups.
     tally_starts : ndarray of int, shape (n_groups + 1,)
@@ -118,7 +121,7 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
         total=data.totals,
         is_bound=_bounds(law, log_likelihood, starts),
         powers=np.ones(1),
-        **_populations(data, counts),
+        **_populations(data, counts, _best_shares(data, nodes, log_likelihood)),
         tally_starts=data.tally_starts.astype(np.int64),
         room=np.array(room, dtype=np.int64),
     )
@@ -194,7 +197,8 @@ def _nodes(data: GroupedData) -> np.ndarray:
 def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
     starts = data.starts
     says_nothing = np.minimum.reduceat(log_likelihood, starts[:-1]) == 0.0
-    is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= MOST_STATES)
+    most = MOST_STATES if data.counts is None else MOST_STATES_OF_CELLS
+    is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= most)
     return np.where(~is_small, NORMAL, np.where(says_nothing, NOTHING, EXACT)).astype(np.int64)
 
 
@@ -210,7 +214,12 @@ def _ends(nodes: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray, whi
     return np.array([own[np.flatnonzero(np.isfinite(values))[which]] for own, values in parts], dtype=np.int64)
 
 
-def _populations(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray]:
+def _best_shares(data: GroupedData, nodes: np.ndarray, log_likelihood: np.ndarray) -> np.ndarray:
+    parts = zip(_split(nodes, data.starts), _split(log_likelihood, data.starts), strict=True)
+    return np.array([own[np.argmax(values)] for own, values in parts]) / np.maximum(data.totals, 1)
+
+
+def _populations(data: GroupedData, counts: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarray]:
     populations = data.populations
     is_sample = np.array([population is not None for population in populations])
     told = counts * (1.0 if data.weights is None else data.weights) * np.repeat(is_sample, data.sizes)
@@ -219,7 +228,9 @@ def _populations(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray]
     own = np.where(is_sample, total, 1.0)
     return {
         "is_sample": is_sample.astype(np.int64),
-        "share": np.array([0.5 if known is None else known.share for known in populations]),
+        "share": np.array(
+            [best if known is None else known.share for known, best in zip(populations, shares, strict=True)]
+        ),
         "size": np.array([_size(known) for known in populations]),
         "effective": np.divide(total**2, squares, out=np.ones(len(own)), where=squares > 0.0),
         "weight": told / np.repeat(own, data.sizes),

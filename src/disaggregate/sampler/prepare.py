@@ -1,9 +1,8 @@
-"""Compile the sampler before the first sweep, and say so when it takes a while."""
+"""Compile the sampler before the first sweep, and say so."""
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -23,7 +22,6 @@ from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
 from disaggregate.sampler.model import Prior, make_problem
 
-_PATIENCE = 1.0
 _lock = threading.Lock()
 _ready: set[str] = set()
 
@@ -79,22 +77,11 @@ def prepare_by(name: str, run: Callable[[], object]) -> None:
     with _lock:
         if name in _ready:
             return
-        notice = threading.Timer(_PATIENCE, _tell)
-        notice.start()
-        try:
+        from disaggregate.sampler.compiled.notice import told_of_compiling
+
+        with told_of_compiling():
             run()
-        finally:
-            notice.cancel()
-            notice.join()
         _ready.add(name)
-
-
-def _tell() -> None:
-    print(
-        "disaggregate: compiling the sampler for this machine; only the first fit after an install waits for it.",
-        file=sys.stderr,
-        flush=True,
-    )
 
 
 def _ask_a_tiny_likelihood(deviation: float) -> None:

@@ -71,9 +71,10 @@ def count_gradient(reports, rung, fitted, positive, negative, density, gradient)
                     gradient[start:stop], table, laws, spread, units,
                 )  # fmt: skip
         else:
+            begin, end = allowed_nodes(reports, rung, j)
             total += normal_gradient(
                 reports.counts[start:stop], reports.units[start:stop], reports.nodes[first:last],
-                reports.log_likelihood[rung, first:last], positive[start:stop], negative[start:stop],
+                reports.log_likelihood[rung, first:last], begin, end, positive[start:stop], negative[start:stop],
                 density[start:stop], gradient[start:stop],
             )  # fmt: skip
         j += 1
@@ -136,10 +137,10 @@ def cells_gradient(
 
 
 @part
-def normal_gradient(counts, units, nodes, evidence, positive, negative, density, gradient):
+def normal_gradient(counts, units, nodes, evidence, begin, end, positive, negative, density, gradient):
     """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient."""
     mean, variance = count_moments(counts, units, positive, negative)
-    log_total, mean_after, variance_after = normal_given(mean, variance, nodes, evidence)
+    log_total, mean_after, variance_after = normal_given(nodes, evidence, begin, end, mean, variance)
     by_mean = (mean_after - mean) / variance
     by_variance = 0.5 * ((variance_after + square(mean_after - mean)) / variance - 1.0) / variance
     for row in range(counts.size):
@@ -161,21 +162,25 @@ def count_moments(counts, units, positive, negative):
 
 
 @part
-def normal_given(mean, variance, nodes, evidence):
-    """Log probability of the evidence on a normal count, and mean and variance of the count given it."""
+def normal_given(nodes, evidence, begin, end, mean, variance):
+    """Log probability of the evidence on a normal count, and mean and variance of the count given it.
+
+    Only nodes from ``begin`` to before ``end``, which the evidence allows, are looked at.
+    """
     n = nodes.size
     deviation = math.sqrt(variance)
+    lowest = (0.5 * (nodes[begin - 1] + nodes[begin]) - mean) / deviation if begin > 0 else -np.inf
     best = -np.inf
-    low = -np.inf
-    for c in range(n):
+    low = lowest
+    for c in range(begin, end):
         high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
         best = greater(best, evidence[c] - 0.5 * square(distance_to(low, high)))
         low = high
     total = 0.0
     moment = 0.0
     second = 0.0
-    low = -np.inf
-    for c in range(n):
+    low = lowest
+    for c in range(begin, end):
         high = (0.5 * (nodes[c] + nodes[c + 1]) - mean) / deviation if c < n - 1 else np.inf
         if evidence[c] - 0.5 * square(distance_to(low, high)) > best - NEGLIGIBLE:
             mass, first, squares = interval_moments(low, high, evidence[c] - best)
@@ -185,6 +190,27 @@ def normal_given(mean, variance, nodes, evidence):
         low = high
     moment /= total
     return best + math.log(total), mean + deviation * moment, variance * (second / total - square(moment))
+
+
+@part
+def allowed_nodes(reports, rung, j):
+    """Find the nodes that a group's evidence allows: the first, and the one after the last."""
+    nodes = reports.nodes[reports.starts[j] : reports.starts[j + 1]]
+    return first_node(nodes, reports.fewest[rung, j]), first_node(nodes, reports.most[rung, j]) + 1
+
+
+@part
+def first_node(nodes, count):
+    """Find the first of the sorted nodes that is not below a count."""
+    low = 0
+    high = nodes.size
+    while low < high:
+        middle = (low + high) // 2
+        if nodes[middle] < count:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @inlined_part
@@ -261,8 +287,9 @@ def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last
                 for row in range(own.size):
                     result[rung - first_rung] += counts[row] * log_normal_cdf(sign * own[row])
                 continue
+            begin, end = allowed_nodes(reports, rung, j)
             result[rung - first_rung] += normal_given(
-                mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
+                reports.nodes[first:last], reports.log_likelihood[rung, first:last], begin, end, mean, variance
             )[0]
         return
     if reports.room[4] > 0:

@@ -10,6 +10,7 @@ from disaggregate.sampler.compiled.collapsed import group_gradient
 from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.count_likelihood import (
     add_offsets,
+    allowed_nodes,
     count_moments,
     expand,
     is_forced,
@@ -81,8 +82,9 @@ def add_expected(reports, individual, group, moments, room, label_sums, share_ta
             mean, variance = count_moments(
                 reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
             )
+            begin, end = allowed_nodes(reports, np.int64(0), j)
             _, after, after_variance = normal_given(
-                mean, variance, reports.nodes[first:last], reports.log_likelihood[0, first:last]
+                reports.nodes[first:last], reports.log_likelihood[0, first:last], begin, end, mean, variance
             )
             by_mean = (after - mean) / variance
             by_variance = 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance

@@ -9,6 +9,7 @@ from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.compile import part
 from disaggregate.sampler.compiled.count_likelihood import (
     add_offsets,
+    allowed_nodes,
     count_moments,
     expand,
     is_forced,
@@ -70,8 +71,9 @@ def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
                 law = count_law(spread[1, :n], spread[2, :n], units[:n], laws[0], laws[1])
                 after = variance_after(law, reports.likelihood[rung, first:last])
             else:
+                begin, end = allowed_nodes(reports, rung, j)
                 after = normal_given(
-                    mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
+                    reports.nodes[first:last], reports.log_likelihood[rung, first:last], begin, end, mean, variance
                 )[2]
             starts[n_pieces] = start
             worth[n_pieces] = greater(variance - after, 0.0) / square(variance)

@@ -19,6 +19,7 @@ from disaggregate.sampler.compiled.places import (
     lay_nodes,
     make_room,
     make_shares,
+    own_report,
 )
 from disaggregate.sampler.compiled.populations import share_moments
 
@@ -117,10 +118,8 @@ def evidence_by_draw(reports, individual, group, deviation):
             has_counts = reports.law[j] != NOTHING
             if not (has_counts or reports.is_sample[j] > 0):
                 continue
-            own = deviation[draw, j]
-            n = lay_nodes(reports, rung, j, individual[draw], group[draw, j], own, shares, has_counts, room)
-            best, mass = evaluate_nodes(
-                reports, rung, j, individual[draw], group[draw, j], own, shares, has_counts, n, room
-            )
+            own = own_report(reports, rung, j, individual[draw], True, room)
+            n = lay_nodes(own, group[draw, j], deviation[draw, j], shares, room)
+            best, mass = evaluate_nodes(own, group[draw, j], deviation[draw, j], shares, n, room)
             result[draw, j] = best + math.log(mass)
     return result

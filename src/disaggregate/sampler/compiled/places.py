@@ -11,6 +11,7 @@ from disaggregate.model.places import (
     BOUND_NODES,
     BOUND_REACH,
     FARTHEST_OFFSET,
+    INFORMATION_PER_PERSON,
     MOST_RISE,
     MOST_STEPS_TO_CENTER,
     NEAR_CENTER,
@@ -26,6 +27,7 @@ from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import add_multiple, copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import fused_part, part
 from disaggregate.sampler.compiled.count_likelihood import (
+    allowed_nodes,
     cells_gradient,
     forced_cells,
     is_forced,
@@ -52,13 +54,42 @@ class Shares(NamedTuple):
     mean_rows: float
 
 
-class Room(NamedTuple):
-    """Memory to work in, for one group at a time."""
+class Own(NamedTuple):
+    """One group by itself under one rung's evidence, with memory for the chances of its rows.
 
+    Calls with all of the reports cost more than what most of these functions do.
+    """
+
+    index: int
+    start: int
+    is_sample: bool
+    has_counts: bool
+    is_forced: bool
+    is_exact: bool
+    is_bound: bool
+    sign: float
+    begin: int
+    end: int
+    share: float
+    size: float
+    effective: float
+    individual: np.ndarray
+    weight: np.ndarray
+    counts: np.ndarray
+    units: np.ndarray
+    nodes: np.ndarray
+    log_evidence: np.ndarray
+    evidence: np.ndarray
     fitted: np.ndarray
     positive: np.ndarray
     negative: np.ndarray
     density: np.ndarray
+
+
+class Room(NamedTuple):
+    """Memory to work in, for one group at a time."""
+
+    chances: np.ndarray
     table: np.ndarray
     laws: np.ndarray
     spread: np.ndarray
@@ -79,11 +110,32 @@ def make_room(reports, shares):
     people = greater(reports.room[0], 1)
     n_points = shares.means.points.size
     return Room(
-        np.empty(n_rows), np.empty(n_rows), np.empty(n_rows), np.empty(n_rows),
-        np.empty(greater(reports.room[2], 1)), np.empty((2, greater(reports.room[1], 1))),
+        np.empty((4, n_rows)), np.empty(greater(reports.room[2], 1)), np.empty((2, greater(reports.room[1], 1))),
         np.empty((5, people)), np.empty(people, dtype=np.int64), np.empty(BOUND_NODES), np.empty(BOUND_NODES),
         np.empty((BOUND_NODES, n_rows)), np.empty((BOUND_NODES, 6)), np.empty((BOUND_NODES, n_points)),
         np.empty(8),
+    )  # fmt: skip
+
+
+@part
+def own_report(reports, rung, j, individual, with_counts, room):
+    """Take one group out of the reports; a sample has no rungs of its own."""
+    start = reports.offsets[j]
+    stop = reports.offsets[j + 1]
+    first = reports.starts[j]
+    last = reports.starts[j + 1]
+    n = stop - start
+    is_sample = reports.is_sample[j] > 0
+    own_rung = np.int64(0) if is_sample else rung
+    begin, end = allowed_nodes(reports, own_rung, j)
+    return Own(
+        j, start, is_sample, with_counts and reports.law[j] != NOTHING, is_forced(reports, own_rung, j),
+        reports.law[j] == EXACT, reports.is_bound[j] > 0, 1.0 if reports.most[own_rung, j] > 0 else -1.0, begin,
+        end, reports.share[j], reports.size[j], reports.effective[j], individual[start:stop],
+        reports.weight[start:stop], reports.counts[start:stop], reports.units[start:stop],
+        reports.nodes[first:last], reports.log_likelihood[own_rung, first:last],
+        reports.likelihood[own_rung, first:last],
+        room.chances[0, :n], room.chances[1, :n], room.chances[2, :n], room.chances[3, :n],
     )  # fmt: skip
 
 
@@ -101,33 +153,58 @@ def make_shares(reports, individual, group, deviation, error):
     high = -np.inf
     for j in range(group.size):
         if reports.is_sample[j]:
-            _, lowest, highest = search_range(reports, j, individual, group[j], deviation)
+            start = reports.offsets[j]
+            stop = reports.offsets[j + 1]
+            _, lowest, highest = sample_range(
+                reports.share[j], individual[start:stop], reports.weight[start:stop], group[j], deviation
+            )
             low = lesser(low, lowest - TABLE_REACH * deviation)
             high = greater(high, highest + TABLE_REACH * deviation)
     return Shares(tabulate(reports, individual, low, high), excess, slope, by_error, mean_rows)
 
 
 @part
-def search_range(reports, j, individual, offset, deviation):
-    """Return where to start to look for a group's most probable offset, and between which bounds.
-
-    A sample's share is the reported one at about the offset at which that of normal scores would be.
-    """
-    if deviation == 0.0:
-        return offset, offset, offset
-    if reports.is_sample[j] == 0:
-        return offset, offset - FARTHEST_OFFSET, offset + FARTHEST_OFFSET
+def search_range(own, offset, deviation):
+    """Return where to start to look for a group's most probable offset, and between which bounds."""
+    if own.is_sample:
+        return sample_range(own.share, own.individual, own.weight, offset, deviation)
+    people = 0.0
+    for i in range(own.counts.size):
+        people += own.counts[i]
     mean = 0.0
     spread = 0.0
-    for row in range(reports.offsets[j], reports.offsets[j + 1]):
-        mean += reports.weight[row] * individual[row]
-        spread += reports.weight[row] * square(individual[row])
-    width = math.sqrt(1.0 + greater(spread - square(mean), 0.0))
-    share = lesser(greater(reports.share[j], SHARE_MARGIN), 1.0 - SHARE_MARGIN)
-    guess = rough_quantile(share) * width - mean
+    for i in range(own.counts.size):
+        mean += own.counts[i] / people * own.individual[i]
+        spread += own.counts[i] / people * square(own.individual[i])
+    guess = offset_of_share(own.share, mean, spread)
+    told = people * INFORMATION_PER_PERSON * square(deviation)
+    guess = lesser(
+        greater((offset + told * guess) / (1.0 + told), offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET
+    )
+    return guess, offset - FARTHEST_OFFSET, offset + FARTHEST_OFFSET
+
+
+@part
+def sample_range(share, individual, weight, offset, deviation):
+    """Return the same for a sample, whose share alone would put the offset about where it is looked for."""
+    if deviation == 0.0:
+        return offset, offset, offset
+    mean = 0.0
+    spread = 0.0
+    for row in range(individual.size):
+        mean += weight[row] * individual[row]
+        spread += weight[row] * square(individual[row])
+    guess = offset_of_share(share, mean, spread)
     guess = lesser(greater(guess, offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET)
-    margin = SEARCH_MARGIN * deviation + SEARCH_ROOM * width
+    margin = SEARCH_MARGIN * deviation + SEARCH_ROOM * math.sqrt(1.0 + greater(spread - square(mean), 0.0))
     return guess, lesser(offset, guess) - margin, greater(offset, guess) + margin
+
+
+@part
+def offset_of_share(share, mean, square_mean):
+    """Return the offset at which normal scores would have this share."""
+    width = math.sqrt(1.0 + greater(square_mean - square(mean), 0.0))
+    return rough_quantile(lesser(greater(share, SHARE_MARGIN), 1.0 - SHARE_MARGIN)) * width - mean
 
 
 @part
@@ -160,12 +237,10 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
         power = reports.powers[rung] if is_sample else 1.0
         if power == 0.0 or not (is_sample or has_counts):
             continue
-        own_rung = np.int64(0) if is_sample else rung
         start = reports.offsets[j]
-        n = lay_nodes(reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room)
-        best, mass = evaluate_nodes(
-            reports, own_rung, j, individual, group[j], deviation, shares, has_counts, n, room
-        )
+        own = own_report(reports, rung, j, individual, with_counts, room)
+        n = lay_nodes(own, group[j], deviation, shares, room)
+        best, mass = evaluate_nodes(own, group[j], deviation, shares, n, room)
         total += power * (best + math.log(mass))
         for k in range(n):
             chance = power * math.exp(room.log_density[k] - best)
@@ -237,37 +312,35 @@ def add_slopes(positive, density, weight, of_p, of_square, by_row):
 
 
 @part
-def lay_nodes(reports, rung, j, individual, offset, deviation, shares, has_counts, room):
+def lay_nodes(own, offset, deviation, shares, room):
     """Lay the nodes of one group's integral; return how many there are."""
     room.nodes[0] = offset
     if deviation == 0.0:
         return 1
-    if has_counts and reports.is_bound[j]:
+    if own.has_counts and own.is_bound:
         for k in range(BOUND_NODES):
             room.nodes[k] = offset + BOUND_REACH * deviation * (2.0 * k / (BOUND_NODES - 1.0) - 1.0)
         return BOUND_NODES
-    center, width = find_center(reports, rung, j, individual, offset, deviation, shares, has_counts, room)
+    center, width = find_center(own, offset, deviation, shares, room)
     for k in range(NODES):
         room.nodes[k] = center + width * SPACING * (k - 0.5 * (NODES - 1))
     return NODES
 
 
 @part
-def find_center(reports, rung, j, individual, offset, deviation, shares, has_counts, room):
+def find_center(own, offset, deviation, shares, room):
     """Find the most probable offset of a group, about, and how wide its density is there.
 
     Steps are Newton's, with the curvature that the last two slopes show. One that leaves the interval in which the
     slope changes sign goes to its middle instead.
     """
-    present, low, high = search_range(reports, j, individual, offset, deviation)
+    present, low, high = search_range(own, offset, deviation)
     least = 1.0 / square(deviation)
     before = present
     slope_before = 0.0
     curvature = least
     for _ in range(MOST_STEPS_TO_CENTER):
-        slope, curvature = slope_and_curvature(
-            reports, rung, j, individual, offset, deviation, present, shares, has_counts, room
-        )
+        slope, curvature = slope_and_curvature(own, offset, deviation, present, shares, room)
         if present != before:
             curvature = greater((slope_before - slope) / (present - before), least)
         before = present
@@ -283,32 +356,28 @@ def find_center(reports, rung, j, individual, offset, deviation, shares, has_cou
         if not (low < present and present < high):
             present = 0.5 * (low + high)
     apart = APART / math.sqrt(curvature)
-    below, _ = slope_and_curvature(
-        reports, rung, j, individual, offset, deviation, present - apart, shares, has_counts, room
-    )
-    above, _ = slope_and_curvature(
-        reports, rung, j, individual, offset, deviation, present + apart, shares, has_counts, room
-    )
+    below, _ = slope_and_curvature(own, offset, deviation, present - apart, shares, room)
+    above, _ = slope_and_curvature(own, offset, deviation, present + apart, shares, room)
     return present, 1.0 / math.sqrt(greater(0.5 * (below - above) / apart, least))
 
 
 @part
-def slope_and_curvature(reports, rung, j, individual, center, deviation, offset, shares, has_counts, room):
+def slope_and_curvature(own, center, deviation, offset, shares, room):
     """Slope of the log density of a group's offset, and about its expected curvature."""
     precision = 1.0 / square(deviation)
     slope = (center - offset) * precision
     curvature = precision
-    if reports.is_sample[j]:
-        interpolate(shares.means, j, offset, room.weights[0], room.values)
-        terms = share_terms(reports, j, shares.excess, shares.mean_rows, room.values)
+    if own.is_sample:
+        interpolate(shares.means, own.index, offset, room.weights[0], room.values)
+        terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, room.values)
         slope += terms.by_offset
         curvature += terms.information
-    if has_counts:
-        count_slope, count_curvature = count_slope_and_curvature(reports, rung, j, individual, offset, room)
-        if reports.law[j] == EXACT and not is_forced(reports, rung, j):
+    if own.has_counts:
+        count_slope, count_curvature = count_slope_and_curvature(own, offset)
+        if own.is_exact and not own.is_forced:
             count_slope = 0.0
-            count_value(reports, rung, j, individual, offset, room, room.by_row[0])
-            for i in range(reports.offsets[j + 1] - reports.offsets[j]):
+            count_value(own, offset, room, room.by_row[0])
+            for i in range(own.counts.size):
                 count_slope += room.by_row[0, i]
         slope += count_slope
         curvature += count_curvature
@@ -316,61 +385,54 @@ def slope_and_curvature(reports, rung, j, individual, center, deviation, offset,
 
 
 @part
-def count_slope_and_curvature(reports, rung, j, individual, offset, room):
+def count_slope_and_curvature(own, offset):
     """Slope and expected curvature, in the offset, of what a group's count tells, as if it were normal."""
-    start = reports.offsets[j]
-    n = reports.offsets[j + 1] - start
-    fill_room(individual, start, n, offset, room)
+    fill_own(own, offset)
     slope = 0.0
     curvature = 0.0
-    if is_forced(reports, rung, j):
-        sign = 1.0 if reports.most[rung, j] > 0 else -1.0
-        for i in range(n):
-            f = sign * room.fitted[i]
+    if own.is_forced:
+        for i in range(own.counts.size):
+            f = own.sign * own.fitted[i]
             ratio = math.exp(-0.5 * square(f) - _LOG_ROOT_TWO_PI - log_normal_cdf(f))
-            slope += reports.counts[start + i] * sign * ratio
-            curvature += reports.counts[start + i] * greater(ratio * (ratio + f), 0.0)
+            slope += own.counts[i] * own.sign * ratio
+            curvature += own.counts[i] * greater(ratio * (ratio + f), 0.0)
         return slope, curvature
     mean = 0.0
     variance = 0.0
     mean_slope = 0.0
     variance_slope = 0.0
-    for i in range(n):
-        unit = reports.units[start + i]
-        people = reports.counts[start + i] * unit
-        mean += people * room.positive[i]
-        variance += people * unit * room.positive[i] * room.negative[i]
-        mean_slope += people * room.density[i]
-        variance_slope += people * unit * room.density[i] * (room.negative[i] - room.positive[i])
+    for i in range(own.counts.size):
+        unit = own.units[i]
+        people = own.counts[i] * unit
+        mean += people * own.positive[i]
+        variance += people * unit * own.positive[i] * own.negative[i]
+        mean_slope += people * own.density[i]
+        variance_slope += people * unit * own.density[i] * (own.negative[i] - own.positive[i])
     variance = greater(variance, LEAST_VARIANCE)
-    first = reports.starts[j]
-    last = reports.starts[j + 1]
-    _, after, after_variance = normal_given(
-        mean, variance, reports.nodes[first:last], reports.log_likelihood[rung, first:last]
-    )
+    _, after, after_variance = normal_given(own.nodes, own.log_evidence, own.begin, own.end, mean, variance)
     slope = (after - mean) / variance * mean_slope
     slope += 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance * variance_slope
     return slope, greater(variance - after_variance, 0.0) * square(mean_slope / variance)
 
 
 @part
-def fill_room(individual, start, n, offset, room):
-    for i in range(n):
-        room.fitted[i] = individual[start + i] + offset
-    fill_chances(room.fitted[:n], room.positive[:n], room.negative[:n], room.density[:n])
+def fill_own(own, offset):
+    for i in range(own.individual.size):
+        own.fitted[i] = own.individual[i] + offset
+    fill_chances(own.fitted, own.positive, own.negative, own.density)
 
 
 @part
-def evaluate_nodes(reports, rung, j, individual, offset, deviation, shares, has_counts, n, room):
+def evaluate_nodes(own, offset, deviation, shares, n, room):
     """Fill the log density and its derivatives at each node; return the largest, and the integral in its units."""
     best = -np.inf
     for k in range(n):
         value = 0.0
         if deviation > 0.0:
             value = -0.5 * square((room.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
-        if reports.is_sample[j]:
-            interpolate(shares.means, j, room.nodes[k], room.weights[k], room.values)
-            terms = share_terms(reports, j, shares.excess, shares.mean_rows, room.values)
+        if own.is_sample:
+            interpolate(shares.means, own.index, room.nodes[k], room.weights[k], room.values)
+            terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, room.values)
             value += terms.log_density
             room.by_share[k, _EXCESS] = terms.by_excess
             room.by_share[k, _OWN] = terms.by_own
@@ -378,8 +440,8 @@ def evaluate_nodes(reports, rung, j, individual, offset, deviation, shares, has_
             room.by_share[k, _POOL] = terms.by_pool
             room.by_share[k, _POOL_SQUARE] = terms.by_pool_square
             room.by_share[k, _OFFSET] = terms.by_offset
-        if has_counts:
-            value += count_value(reports, rung, j, individual, room.nodes[k], room, room.by_row[k])
+        if own.has_counts:
+            value += count_value(own, room.nodes[k], room, room.by_row[k])
         room.log_density[k] = value
         best = greater(best, value)
     if best == -np.inf:  # too far away for logarithms
@@ -393,30 +455,20 @@ def evaluate_nodes(reports, rung, j, individual, offset, deviation, shares, has_
 
 
 @part
-def count_value(reports, rung, j, individual, offset, room, gradient):
+def count_value(own, offset, room, gradient):
     """Fill the gradient in f of what one group's count tells at an offset, and return its log likelihood."""
-    start = reports.offsets[j]
-    n = reports.offsets[j + 1] - start
-    fill_room(individual, start, n, offset, room)
-    counts = reports.counts[start : start + n]
-    units = reports.units[start : start + n]
-    first = reports.starts[j]
-    last = reports.starts[j + 1]
-    log_evidence = reports.log_likelihood[rung, first:last]
-    fitted = room.fitted[:n]
-    positive = room.positive[:n]
-    negative = room.negative[:n]
-    density = room.density[:n]
-    if is_forced(reports, rung, j):
-        return forced_cells(fitted, 1.0 if reports.most[rung, j] > 0 else -1.0, counts, gradient)
-    if reports.law[j] == EXACT:
+    fill_own(own, offset)
+    if own.is_forced:
+        return forced_cells(own.fitted, own.sign, own.counts, gradient)
+    if own.is_exact:
         return cells_gradient(
-            counts, units, reports.likelihood[rung, first:last], log_evidence, fitted, positive, negative, density,
-            gradient, room.table, room.laws, room.spread, room.units,
+            own.counts, own.units, own.evidence, own.log_evidence, own.fitted, own.positive, own.negative,
+            own.density, gradient, room.table, room.laws, room.spread, room.units,
         )  # fmt: skip
     return normal_gradient(
-        counts, units, reports.nodes[first:last], log_evidence, positive, negative, density, gradient
-    )
+        own.counts, own.units, own.nodes, own.log_evidence, own.begin, own.end, own.positive, own.negative,
+        own.density, gradient,
+    )  # fmt: skip
 
 
 @part
@@ -432,11 +484,9 @@ def add_marginals(reports, individual, group, deviation, error, first_rung, last
         value = 0.0
         for rung in range(first_rung, last_rung):
             if rung == first_rung or not is_sample:
-                own_rung = np.int64(0) if is_sample else rung
-                n = lay_nodes(reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room)
-                best, mass = evaluate_nodes(
-                    reports, own_rung, j, individual, group[j], deviation, shares, has_counts, n, room
-                )
+                own = own_report(reports, rung, j, individual, with_counts, room)
+                n = lay_nodes(own, group[j], deviation, shares, room)
+                best, mass = evaluate_nodes(own, group[j], deviation, shares, n, room)
                 value = best + math.log(mass)
             power = reports.powers[rung] if is_sample else 1.0
             if power > 0.0:
@@ -452,10 +502,8 @@ def fill_centers(reports, rung, individual, group, deviation, error, centers):
         has_counts = reports.law[j] != NOTHING
         centers[j] = group[j]
         if deviation > 0.0 and (has_counts or reports.is_sample[j]):
-            own_rung = np.int64(0) if reports.is_sample[j] else rung
-            centers[j], _ = find_center(
-                reports, own_rung, j, individual, group[j], deviation, shares, has_counts, room
-            )
+            own = own_report(reports, rung, j, individual, True, room)
+            centers[j], _ = find_center(own, group[j], deviation, shares, room)
 
 
 @part
@@ -472,8 +520,9 @@ def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
         if not (has_counts or reports.is_sample[j]):
             offsets[j] = group[j] + deviation * noise[j]
             continue
-        n = lay_nodes(reports, rung, j, individual, group[j], deviation, shares, has_counts, room)
-        evaluate_nodes(reports, rung, j, individual, group[j], deviation, shares, has_counts, n, room)
+        own = own_report(reports, rung, j, individual, True, room)
+        n = lay_nodes(own, group[j], deviation, shares, room)
+        evaluate_nodes(own, group[j], deviation, shares, n, room)
         chance = 1.0 - tail(noise[j]) if noise[j] > 0.0 else tail(-noise[j])
         where = quantile_of_nodes(room.log_density[:n], chance)
         offsets[j] = room.nodes[0] + where * (room.nodes[1] - room.nodes[0])

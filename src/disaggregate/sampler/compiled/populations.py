@@ -154,9 +154,8 @@ class ShareTerms(NamedTuple):
 
 
 @part
-def share_terms(reports, j, excess, mean_rows, values):
-    n = reports.effective[j]
-    size = reports.size[j]
+def share_terms(share, size, n, excess, mean_rows, values):
+    """Log density of a share; ``n`` is the effective number of rows, ``size`` that of the population's people."""
     known = excess * n
     weight = known / (known + mean_rows)
     sampled = lesser(n / size, 1.0)
@@ -167,7 +166,7 @@ def share_terms(reports, j, excess, mean_rows, values):
     mean = sampled * own + (1.0 - sampled) * blend
     doubt = square(1.0 - sampled) * weight / (n + weight)
     variance = doubt * greater(spread, 0.0) + mean * (1.0 - mean) / size + square(SHARE_ERROR)
-    miss = reports.share[j] - mean
+    miss = share - mean
     log_density = -0.5 * square(miss) / variance - 0.5 * (_LOG_TWO_PI + math.log(variance))
     by_variance = 0.5 * (square(miss) / variance - 1.0) / variance
     by_mean = miss / variance + by_variance * (1.0 - 2.0 * mean) / size
@@ -213,7 +212,7 @@ def share_moments(reports, individual, group, error, moments):
     for j in range(group.size):
         if reports.is_sample[j]:
             interpolate(means, j, group[j], weights, values)
-            terms = share_terms(reports, j, excess, mean_rows, values)
+            terms = share_terms(reports.share[j], reports.size[j], reports.effective[j], excess, mean_rows, values)
             moments[0, j] = terms.mean
             moments[1, j] = terms.variance
 

@@ -147,7 +147,7 @@ def slice_scales(target: Target, state: State, rngs: Generators) -> None:
                 before = float(position[n_weights + s])
                 half_square = 0.5 * float(np.sum(position[own] ** 2)) * math.exp(before)
                 given = ScalePrior(prior.power - 0.5 * len(own), prior.rate, prior.inverse_rate + half_square)
-                after = slice_step(given.log_kernel, before, SLICE_WIDTH, rng)
+                after = slice_step(given.log_kernel_at, before, SLICE_WIDTH, rng)
                 factor = math.exp(0.5 * (after - before))
                 by_weight = force[own] + position[own]
                 state.energy[chain, rung] -= 0.5 * float(np.sum(position[own] ** 2))
@@ -156,7 +156,7 @@ def slice_scales(target: Target, state: State, rngs: Generators) -> None:
                 force[own] = factor * by_weight - position[own]
                 force[n_weights + s] += prior.slope(after) - prior.slope(before)
                 state.energy[chain, rung] += 0.5 * float(np.sum(position[own] ** 2))
-                state.energy[chain, rung] += prior.log_kernel(before) - prior.log_kernel(after)
+                state.energy[chain, rung] += prior.log_kernel_at(before) - prior.log_kernel_at(after)
 
 
 def jump_in_scales(target: Target, state: State, rngs: Generators) -> None:
