@@ -68,7 +68,11 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.people --runs 100000
 	$(BIN)/python -m fuzz.forms --runs 100000
 	$(BIN)/python -m fuzz.random_problems --runs 10000
+	$(BIN)/python -m fuzz.dgc --runs 100000
 	$(BIN)/python -m fuzz.kills --runs 200
+	$(BIN)/python -m fuzz.spoiled --runs 900 --quiet
+	$(BIN)/python -m fuzz.hostile
+	$(BIN)/python -m fuzz.alone --runs 1000
 
 OLDEST := .venv-oldest/bin
 QUICK ?= tests/groups tests/tables tests/saving tests/basis tests/posterior tests/test_settings.py \
@@ -79,7 +83,7 @@ oldest: .venv-oldest/.installed  ## the quick tests with the oldest versions tha
 
 .venv-oldest/.installed: pyproject.toml constraints/oldest.txt
 	$(PYTHON) -m venv .venv-oldest
-	$(OLDEST)/python $(INSTALL) --constraint constraints/oldest.txt --editable '.[plots,parquet,report]' \
+	$(OLDEST)/python $(INSTALL) --constraint constraints/oldest.txt --editable '.[plots,parquet,excel,report]' \
 	  pytest polars hypothesis xarray
 	@touch $@
 

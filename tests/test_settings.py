@@ -54,6 +54,7 @@ def test_sound_settings_pass(settings):
 
 BAD = [
     *[(name, value) for name in ("a", "b", "mu", "nu") for value in (0, -1, np.inf, np.nan, "1", True)],
+    *[(name, value) for name in ("mu", "nu") for value in (1e300, 1e-300)],
     *[(name, None) for name in ("a", "b")],
     *[(name, value) for name in ("n_chains", "n_draws", "thin") for value in (0, -1, 1.0, "1", None, True)],
     ("n_chains", 2**32 - 1),

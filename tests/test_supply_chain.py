@@ -26,7 +26,7 @@ def requirements(*groups):
 
 SHIPPED = list(requirements(PROJECT["dependencies"], *(EXTRAS[name] for name in EXTRAS if name not in OURS)))
 RUN_WHEN_OLD = list(
-    requirements(PROJECT["dependencies"], *(EXTRAS[name] for name in ("plots", "parquet", "report")))
+    requirements(PROJECT["dependencies"], *(EXTRAS[name] for name in ("plots", "parquet", "excel", "report")))
 )
 
 

@@ -26,6 +26,8 @@ GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto", "group_effects": False
 
 # Nobody waits for so many draws, chains or threads.
 _TOO_MANY = 2**31
+# A sparse fit with mu = 1e300 did not end; no prior of a scale needs more than these.
+_LEAST_PRIOR, _MOST_PRIOR = 1e-9, 1e9
 _MOST_CHAINS = 10_000
 
 
@@ -125,8 +127,10 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for name in ("a", "b"):
         _require(_is_positive(settings[name]), name, "a positive, finite number", settings[name])
     for name in ("mu", "nu"):
-        sound = settings[name] is None or _is_positive(settings[name])
-        _require(sound, name, "a positive, finite number, or None for the default", settings[name])
+        value = settings[name]
+        sound = value is None or (_is_positive(value) and _LEAST_PRIOR <= value <= _MOST_PRIOR)
+        expected = f"a number from {_LEAST_PRIOR:g} to {_MOST_PRIOR:g}, or None for the default"
+        _require(sound, name, expected, value)
     n_chains = settings["n_chains"]
     sound = _is_whole(n_chains, 1) and n_chains <= _MOST_CHAINS
     _require(sound, "n_chains", f"a whole number from 1 to {_MOST_CHAINS:,}", n_chains)

@@ -260,7 +260,7 @@ def test_check_names_the_rows_of_unsound_counts(census, folder, capsys):
     assert main(["check", *tables(folder), "--count", "n"]) == 2
     printed = capsys.readouterr()
     assert "60 people, 10 results" in printed.out
-    assert "error: people, column 'n': 1 count negative (rows counted from 0: 4)" in printed.out
+    assert "error: people, column 'n': 1 count negative (row 6)" in printed.out
     assert "one of these would stop a fit" in printed.err
 
 

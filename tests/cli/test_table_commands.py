@@ -12,6 +12,14 @@ from tests.analysis.test_analysis import make_tables
 from tests.fitting.test_going_on import interrupt_after
 
 ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
+
+
+def changed(arguments, option, value):
+    """Give an option another value."""
+    place = arguments.index(option) + 1
+    return [*arguments[:place], value, *arguments[place + 1 :]]
+
+
 SHORT = ["--kernel", "linear", "--context", "no", "--draws", "40", "--burn", "40", "--chains", "2", "--json"]
 
 
@@ -48,7 +56,7 @@ def test_check_lists_problems_and_passes(folder, capsys):
 def test_check_in_json(folder, capsys):
     assert main(["check", *paths(folder), *ROLES, "--json"]) == 0
     problems = json.loads(capsys.readouterr().out)
-    assert {"level", "where", "message"} == set(problems[0])
+    assert {"level", "where", "message", "kind", "choices"} == set(problems[0])
 
 
 def test_check_fails_where_a_fit_would(folder, tmp_path, capsys):
@@ -179,7 +187,7 @@ def test_numbers_that_json_lacks_are_null(capsys):
 
 def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys, monkeypatch):
     model, checkpoint = tmp_path / "m.dgz", tmp_path / "run.dgc"
-    command = ["fit", *paths(folder), *ROLES, *SHORT, "--draws", "4000", "-o", str(model)]
+    command = ["fit", *paths(folder), *ROLES, *changed(SHORT, "--draws", "4000"), "-o", str(model)]
     with monkeypatch.context() as patch:
         interrupt_after(60, patch)
         assert main([*command, "--checkpoint", str(checkpoint)]) == 130
@@ -222,7 +230,7 @@ def test_groups_at_random_are_told_from_places(folder, tmp_path, capsys):
 
 def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monkeypatch):
     model, moved = str(tmp_path / "m.dgz"), tmp_path / "moved.csv"
-    assert main(["fit", *paths(folder), *ROLES, *SHORT, "--context", "yes", "-o", model]) == 0
+    assert main(["fit", *paths(folder), *ROLES, *changed(SHORT, "--context", "yes"), "-o", model]) == 0
     people = pd.read_csv(folder / "people.csv")
     people.assign(district=["east", "west"] * 80).to_csv(moved, index=False)
     told = {}
@@ -231,10 +239,10 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
         out = tmp_path / f"{rows}.csv"
         assert main(["predict", model, str(moved), "-o", str(out), "--json"]) == 0
         told[rows] = pd.read_csv(out)["probability"]
-    assert_allclose(told[7], told[5000], rtol=1e-6)
+    assert_allclose(told[7], told[5000], atol=1e-5)
     analysis = load(model)
     assert analysis.classifier.context is True
-    assert_allclose(told[7], analysis.predict(moved)["probability"], rtol=1e-6)
+    assert_allclose(told[7], analysis.predict(moved)["probability"], atol=1e-5)
 
 
 def test_an_interrupt_while_saving_costs_no_model(folder, tmp_path, capsys, monkeypatch):
@@ -252,3 +260,61 @@ def test_an_interrupt_while_saving_costs_no_model(folder, tmp_path, capsys, monk
     model = tmp_path / "m.dgz"
     assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(model)]) == 130
     assert load(model).classifier.posterior_.shape == (2, 40)
+
+
+def test_an_option_given_twice_is_refused(folder, capsys):
+    told = complaint(["check", *paths(folder), *ROLES, "--share", "other"], capsys)
+    assert "--share" in told
+    assert "given twice" in told
+    effects = ["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--json"]
+    assert main([*effects, "--step", "age=2", "--step", "place=town"]) == 0  # such options may be
+
+
+def test_findings_are_told_before_the_first_sweep(folder, tmp_path, capsys, monkeypatch):
+    from disaggregate import GroupStatsClassifier
+
+    def stop(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GroupStatsClassifier, "fit", stop)
+    results = pd.read_csv(folder / "results.csv")
+    results.assign(district=results["district"].str.upper(), share=100 * results["share"]).iloc[1:].to_csv(
+        tmp_path / "results.csv", index=False, sep=";", decimal=","
+    )
+    arguments = [str(folder / "people.csv"), str(tmp_path / "results.csv"), *ROLES, "-o", str(tmp_path / "m.dgz")]
+    assert main(["fit", *arguments]) == 130
+    printed = capsys.readouterr().out
+    for words in (
+        "separated by semicolons",
+        "decimal commas",
+        "percentages",
+        "matched one to one",
+        "of 160 people",
+    ):
+        assert words in printed
+
+
+def test_predict_says_what_the_fit_did_not_meet(folder, tmp_path, capsys):
+    people = pd.read_csv(folder / "people.csv")
+    people.loc[0, "place"] = "moon"
+    people.assign(age=people["age"] * 1000).to_csv(tmp_path / "people.csv", index=False)
+    arguments = ["predict", str(folder / "m.dgz"), str(tmp_path / "people.csv"), "-o", str(tmp_path / "out.csv")]
+    assert main(arguments) == 0
+    told = capsys.readouterr().err
+    assert "'place': levels that the fit did not meet" in told
+    assert "'moon'" in told
+    assert "'age': values around" in told
+    written = pd.read_csv(tmp_path / "out.csv", dtype=str)["probability"]
+    assert written.str.len().max() <= len("0.00000000001")
+
+
+def test_a_workbook_is_not_written_over(folder, tmp_path, capsys):
+    told = complaint(["fit", "b.xlsx#people", "b.xlsx#results", *ROLES, "-o", "b.xlsx"], capsys)
+    assert "would destroy" in told
+
+
+def test_a_column_that_is_not_there_is_asked_about(folder, capsys):
+    told = complaint(["subgroups", str(folder / "m.dgz"), str(folder / "people.csv"), "--by", "plce"], capsys)
+    assert "did you mean 'place'" in told
+    told = complaint(["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--feature", "agee"], capsys)
+    assert "did you mean 'age'" in told

@@ -76,8 +76,7 @@ def test_nearly_as_many_values_as_rows():
         ),
         ([None, None, *"abcdefgh"] * 12, "24 of 120 values missing (20.0%); they become a level of their own."),
         ([f"{1 + row % 28}/02/2024" for row in range(N)], "looks like dates ('1/02/2024')"),
-        ([str(row % 20) for row in range(N)], "holds numbers as text, and is read as a category"),
-        ([*(str(row % 20) for row in range(N - 1)), "many"], "holds numbers as text, except for such as 'many'"),
+        ([str(row % 5) for row in range(N)], "holds numbers as text, and is read as a category"),
     ],
 )
 def test_advice(values, message):

@@ -21,8 +21,8 @@ def test_matching_groups():
 
 def test_missing_ids():
     [people, results] = check([*SIX, None, None], [*"abcdef", None])
-    assert people == ("error", "people", "2 rows without a group id (counted from 0: 12, 13); drop or fill them.")
-    assert results == ("error", "results", "1 row without a group id (counted from 0: 6); drop or fill them.")
+    assert people == ("error", "people", "2 rows without a group id (row 12, 13); drop or fill them.")
+    assert results == ("error", "results", "1 row without a group id (row 6); drop or fill them.")
 
 
 def test_unmatched_groups_of_either_table():

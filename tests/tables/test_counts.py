@@ -45,10 +45,10 @@ def test_whole_numbers_however_they_are_written(values):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1, None, 2], "1 count missing (rows counted from 0: 1); expected a whole number of 1 or more"),
-        ([1, -1, -2], "2 counts negative (rows counted from 0: 1, 2)"),
-        ([1, 2.5, 2], "1 count fractional (rows counted from 0: 1)"),
-        ([1, np.inf, 2], "1 count of 2,147,483,648 or more (rows counted from 0: 1)"),
+        ([1, None, 2], "1 count missing (row 1); expected a whole number of 1 or more"),
+        ([1, -1, -2], "2 counts negative (row 1, 2)"),
+        ([1, 2.5, 2], "1 count fractional (row 1)"),
+        ([1, np.inf, 2], "1 count of 2,147,483,648 or more (row 1)"),
         ([1, 1e300, 2], "1 count of 2,147,483,648 or more"),
         (["1", "many", "2"], "counts must be whole numbers: column 'n' must hold numbers, got 'many' at row 1"),
         ([True, False, True], "counts must be whole numbers: column 'n' holds True and False"),

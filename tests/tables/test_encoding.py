@@ -45,7 +45,7 @@ def test_columns_and_their_names(people, encoder):
     X = encoder.transform(people)
     assert X.shape == (400, 11)
     assert X.dtype == np.float64
-    with pytest.raises(TableError, match="there is no feature 'jobs'; the features are 'age', 'job'"):
+    with pytest.raises(TableError, match="there is no feature 'jobs'; did you mean 'job'"):
         encoder.columns_of("jobs")
 
 

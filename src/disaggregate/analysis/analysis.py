@@ -30,7 +30,9 @@ from disaggregate.tables.outcome import outcome_of_column
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
+from disaggregate.tables.row_numbers import unnamed
 from disaggregate.tables.suppression import withhold
+from disaggregate.tables.words import did_you_mean
 
 _LONGEST_LINE = 100
 
@@ -160,7 +162,7 @@ class Analysis:
         names = ["probability", "conf_low", "conf_high"]
         if summary.ndim == 3:
             names = [f"{name}_{outcome}" for outcome in self.outcomes for name in names]
-        return pd.DataFrame(summary.reshape(len(summary), -1), columns=names, index=table.index)
+        return pd.DataFrame(summary.reshape(len(summary), -1), columns=names, index=unnamed(table).index)
 
     @property
     def outcomes(self) -> list[Hashable]:
@@ -212,13 +214,19 @@ class Analysis:
                 names = [groups[place] for place in places]
                 yield self.encoder.transform(rows), names, people_per_row(rows, self.roles)
 
-    def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
-        """Group of each row, where the fit needs it and the table tells."""
+    @property
+    def group_names(self) -> Sequence[Hashable] | None:
+        """Names of the groups that predictions depend on; None where they depend on no group."""
         effects = getattr(self.classifier, "group_effects_", None)
         known = self.classifier.context_ if effects is None else effects
+        return None if known is None else known.names
+
+    def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
+        """Group of each row, where the fit needs it and the table tells."""
+        known = self.group_names
         if known is None or self.roles.group not in people:
             return None
-        return ids_like(people[self.roles.group], known.names)
+        return ids_like(people[self.roles.group], known)
 
     def subgroups(
         self,
@@ -331,7 +339,7 @@ class Analysis:
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]
         if unknown:
             raise TableError(
-                f"{unknown[0]!r} is no feature of the fit; those are {', '.join(self.encoder.features)}."
+                f"{unknown[0]!r} is no feature of the fit; {did_you_mean(unknown[0], self.encoder.features)}"
             )
         weight = self.roles.weight
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])

@@ -9,8 +9,10 @@ from typing import Any, Literal
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.folders import fit_folder
 from disaggregate.analysis.tables import fit_in_memory
+from disaggregate.analysis.telling import Told
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.folders import is_folder
+from disaggregate.tables.reading import Reading
 
 
 def fit_tables(
@@ -37,14 +39,16 @@ def fit_tables(
     settings: dict[str, Any] | None = None,
     how: dict[str, Any] | None = None,
     landmarks: int | None = None,
+    reading: Reading | None = None,
+    told: Told | None = None,
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
 
     Parameters
     ----------
     people, results : path or dataframe
-        One row per person, or per cell with a ``count`` of people; one row per group. CSV or Parquet files, pandas
-        or polars. People may be a folder of Parquet files, larger than memory; see
+        One row per person, or per cell with a ``count`` of people; one row per group. CSV, Parquet or Excel
+        files, pandas or polars. People may be a folder of Parquet files, larger than memory; see
         :func:`disaggregate.analysis.fit_folder`.
     group : str
         Column of group ids, in both tables.
@@ -73,6 +77,12 @@ def fit_tables(
     landmarks : int, optional
         Put kernels on so many averages of similar people, so that the file can be anonymised; see
         :func:`disaggregate.privacy.landmarks`.
+    reading : Reading, optional
+        What you know of how the tables are written, where that can be read in several ways:
+        :class:`disaggregate.tables.reading.Reading`.
+    told : callable, optional
+        Is told what was found in the tables, a list of :class:`disaggregate.tables.problem.Problem`, before the
+        first sweep. By default warnings are warned of. ``problems`` of the result has them all.
 
     Returns
     -------
@@ -98,6 +108,8 @@ def fit_tables(
         "noise_kind": noise_kind,
         "settings": settings,
         "how": how,
+        "reading": reading,
+        "told": told,
     }
     if not is_folder(people):
         return replace(fit_in_memory(people, results, landmarks=landmarks, **given), outcome=outcome)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.analysis.analysis import Analysis
+from disaggregate.analysis.telling import Told, tell
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.even_choice import even_choice
 from disaggregate.groups.grouped import GroupedData, group_rows
@@ -19,18 +20,23 @@ from disaggregate.parallel.dask import executor_of
 from disaggregate.sampler.dense.partition import PartitionRows, partition_groups
 from disaggregate.sampler.dense.partitioned import PartitionedRows, with_sizes
 from disaggregate.settings import GROUPS_ARE_PLACES
+from disaggregate.tables.check import in_order
 from disaggregate.tables.check_features import feature_problems
+from disaggregate.tables.check_groups import group_problems
+from disaggregate.tables.check_spread import spread_problems
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
-from disaggregate.tables.files import iter_table, read_table, schema_of, write_rows
+from disaggregate.tables.files import iter_table, read_and_tell, schema_of, write_rows
 from disaggregate.tables.folders import Everybody, FolderRows, PeopleFolder, narrowed, told_by_path
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.problem import require_no_errors
+from disaggregate.tables.reading import Read, Reading
 from disaggregate.tables.roles import resolve_roles
 from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.schema import Schema, apply_schema
+from disaggregate.tables.two_tables import prepared
 
 # Rows from which encoding, landmarks and widths are learned: an even choice from all files.
 _SAMPLE = 50_000
@@ -48,6 +54,8 @@ def fit_folder(
     noise_kind: Literal["laplace", "gaussian"] = "laplace",
     settings: dict[str, Any] | None = None,
     how: dict[str, Any] | None = None,
+    reading: Reading | None = None,
+    told: Told | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
@@ -61,7 +69,7 @@ def fit_folder(
     people : path
         A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
         like ``district=7`` is a column.
-    results, group, sampled, confidence, noise_kind, settings, how, **roles
+    results, group, sampled, confidence, noise_kind, settings, how, reading, told, **roles
         As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
         say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One row per
         person: no ``count``.
@@ -75,15 +83,23 @@ def fit_folder(
     _require_people(roles.get("count"))
     _require_two_outcomes(roles)
     arguments = _without_warm_start(how or {})
-    folder, results = PeopleFolder.open(people), read_table(results)
+    folder, of_results = PeopleFolder.open(people), read_and_tell(results, None, reading)
     if isinstance(confidence, str):
         roles["confidence"], confidence = confidence, 1000.0
     sample = folder.take(even_choice(len(folder), _SAMPLE), folder.names())
-    known = resolve_roles(sample, results, group=group, **roles)
-    problems = feature_problems(sample, known)
-    require_no_errors(problems)
-    encoder, schema = make_encoder(sample, known.features), schema_of(sample)
+    known = resolve_roles(sample, of_results.table, group=group, **roles)
     narrow = pd.DataFrame({name: folder.column(name) for name in (known.group, *known.names("weight"))})
+    tables = prepared(Read(narrow), of_results, known, reading)
+    results = tables.results
+    about = [
+        *group_problems(narrow, results, known),
+        *feature_problems(sample, known),
+        *spread_problems(sample, known),
+    ]
+    problems = in_order([*tables.problems, *about])
+    require_no_errors(problems)
+    tell(problems, told)
+    encoder, schema = make_encoder(sample, known.features), schema_of(sample)
     kept = np.arange(len(narrow))
     if known.weight is not None:
         kept = np.flatnonzero(numbers_of(narrow[known.weight]) > 0.0)

@@ -6,17 +6,18 @@ from typing import Any, Literal
 
 from disaggregate.analysis import privacy
 from disaggregate.analysis.analysis import Analysis
+from disaggregate.analysis.telling import Told, tell
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.settings import GROUPS_ARE_PLACES
-from disaggregate.tables.check import check_tables
 from disaggregate.tables.counts import counts_of, counts_to_fit, rows_that_count
 from disaggregate.tables.encoding import make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
-from disaggregate.tables.files import read_table, schema_of
+from disaggregate.tables.files import schema_of
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.problem import require_no_errors
-from disaggregate.tables.roles import resolve_roles
+from disaggregate.tables.reading import Reading
 from disaggregate.tables.sample_weights import weights_in_shares
+from disaggregate.tables.two_tables import read_two_tables
 
 
 def fit_in_memory(
@@ -30,15 +31,18 @@ def fit_in_memory(
     settings: dict[str, Any] | None,
     how: dict[str, Any] | None,
     landmarks: int | None,
+    reading: Reading | None = None,
+    told: Told | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them; arguments as for :func:`disaggregate.fit_tables`."""
-    people, results = read_table(people), read_table(results)
     if isinstance(confidence, str):
         roles["confidence"], confidence = confidence, 1000.0  # the number is for rows that leave the column empty
-    known = resolve_roles(people, results, group=group, **roles)
-    problems = check_tables(people, results, known, sampled)
+    tables = read_two_tables(people, results, reading=reading, group=group, **roles)
+    people, results, known = tables.people, tables.results, tables.roles
+    problems = tables.check(sampled)
     require_no_errors(problems)
+    tell(problems, told)
     encoder = make_encoder(people, known.features, counts=counts_of(people, known))
     schema = schema_of(people)
     people = rows_that_count(people, known)

@@ -9,7 +9,7 @@ from typing import Any
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
 from disaggregate.cli.output import add_json_argument, print_json
-from disaggregate.cli.table_arguments import add_table_arguments, role_arguments
+from disaggregate.cli.table_arguments import add_table_arguments, reading_of, role_arguments
 from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
@@ -22,7 +22,7 @@ examples:
   disaggregate check people.csv results.csv --group cd --share pct --sampled --size votes --ignore id,name
   disaggregate check census.csv votes.csv --group district --positives yes --total valid --count n
 """
-MARKS = {"error": "✗", "warning": "!", "advice": "→"}
+MARKS = {"error": "✗", "warning": "!", "advice": "→", "note": "·"}
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,20 +41,20 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the problems."""
-    from disaggregate.tables.check import check_tables
     from disaggregate.tables.counts import sound_counts
-    from disaggregate.tables.files import read_table
-    from disaggregate.tables.roles import resolve_roles
+    from disaggregate.tables.two_tables import read_two_tables
 
     with told_to_the_user():
-        people, results = read_table(arguments.people), read_table(arguments.results)
-        roles = resolve_roles(people, results, **role_arguments(arguments))
-        problems = check_tables(people, results, roles, arguments.sampled)
+        tables = read_two_tables(
+            arguments.people, arguments.results, reading=reading_of(arguments), **role_arguments(arguments)
+        )
+        problems = tables.check(arguments.sampled)
     if arguments.json:
         print_json([asdict(problem) for problem in problems])
     else:
-        whom = _whom(sound_counts(people, roles), len(people))
-        say(f"{whom}, {len(results):,} results, features: {', '.join(roles.features) or 'none'}")
+        whom = _whom(sound_counts(tables.people, tables.roles), len(tables.people))
+        features = ", ".join(tables.roles.features) or "none"
+        say(f"{whom}, {len(tables.results):,} results, features: {features}")
         for problem in problems:
             say(f"{MARKS[problem.level]} {problem}")
     n_errors = sum(problem.level == "error" for problem in problems)

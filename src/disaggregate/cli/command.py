@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.table_arguments import add_reading_arguments
 
 Subparsers = argparse._SubParsersAction
 
@@ -26,7 +27,8 @@ def new_command(
 def add_model_and_people(parser: argparse.ArgumentParser) -> None:
     """Let the command take a fitted model, a table of people, and the probability of its intervals."""
     parser.add_argument("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
-    parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .csv.gz, .parquet)")
+    parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .xlsx, .parquet)")
+    add_reading_arguments(parser)
     parser.add_argument("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
 
 

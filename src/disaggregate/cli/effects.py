@@ -9,6 +9,7 @@ from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ def _number(text: str) -> float | str:
 
 def run(arguments: argparse.Namespace) -> None:
     """Estimate, print and write."""
-    from disaggregate.tables.files import read_table, write_rows
+    from disaggregate.tables.files import write_rows
 
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
-        people = read_table(arguments.people, analysis.schema)
+        people = read_people(arguments, analysis)
         table = analysis.effects(
             people,
             _chosen(arguments, analysis.encoder),

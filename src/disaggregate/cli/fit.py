@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from disaggregate.cli.arguments import output_path, whole_number
+from disaggregate.cli.check import MARKS
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, print_json
-from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, role_arguments
+from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, reading_of, role_arguments
 from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
@@ -101,6 +104,8 @@ def run(arguments: argparse.Namespace) -> None:
             },
             landmarks=arguments.landmarks,
             outcome=arguments.outcome,
+            reading=reading_of(arguments),
+            told=partial(_tell_problems, arguments),
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
         _save(analysis, arguments)
@@ -140,9 +145,16 @@ def _group_effects(arguments: argparse.Namespace) -> dict[str, bool | str]:
     return {} if arguments.group_effects is None else {"group_effects": _CHOICES[arguments.group_effects]}
 
 
+def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> None:
+    """Say what was found in the tables before anything is drawn; beside JSON on standard error."""
+    for problem in problems:
+        if not arguments.json or problem.level != "advice":
+            say(f"{MARKS[problem.level]} {problem}", error=arguments.json)
+
+
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
-    told = [*map(str, analysis.problems), _whom_it_holds(analysis, arguments)]
+    told = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
     if arguments.json:
         print_json(
             {
@@ -151,11 +163,11 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "verdict": diagnostics.verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
                 "features": analysis.encoder.feature_names_,
-                "notes": [*told, *analysis.encoder.notes],
+                "notes": [*map(str, analysis.problems), *told],
             }
         )
         return
-    for line in (*told, *analysis.encoder.notes, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
+    for line in (*told, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
         say(line)
 
 

@@ -54,7 +54,14 @@ def real_path(path: str | os.PathLike[str]) -> Path:
 
 def _given(arguments: argparse.Namespace, names: dict[str, str]) -> list[tuple[str, Path]]:
     given = ((called, getattr(arguments, argument, None)) for argument, called in names.items())
-    return [(called, real_path(path)) for called, path in given if path is not None]
+    return [(called, real_path(_file_of(path))) for called, path in given if path is not None]
+
+
+def _file_of(path: str | os.PathLike[str]) -> Path:
+    """Return the file of a sheet, such as book.xlsx#Results."""
+    from disaggregate.tables.formats import split_sheet
+
+    return split_sheet(path)[0]
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, told_to_the_user
-from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_json
+from disaggregate.cli.output import FEWEST_DIGITS, add_json_argument, add_raw_argument, load_analysis, print_json
+from disaggregate.cli.people_table import say_aside
+from disaggregate.cli.table_arguments import reading_of
 from disaggregate.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -42,24 +44,28 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece."""
+    from disaggregate.analysis.remarks import Remarks
     from disaggregate.tables.files import iter_table, write_rows
 
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
+        remarks = Remarks(analysis)
         if arguments.people.is_dir():
             from disaggregate.analysis import predict_folder
 
             n_rows = predict_folder(analysis, arguments.people, arguments.output, level=arguments.level)
         else:
-            analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema))
-            n_rows = write_rows(arguments.output, _predicted(analysis, arguments), raw=arguments.raw)
+            reading = reading_of(arguments)
+            analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema, reading=reading))
+            n_rows = write_rows(arguments.output, _predicted(analysis, arguments, remarks), raw=arguments.raw)
+    say_aside(remarks.lines())
     if arguments.json:
-        print_json({"output": str(arguments.output), "rows": n_rows})
+        print_json({"output": str(arguments.output), "rows": n_rows, "notes": remarks.lines()})
     else:
         say(f"{n_rows:,} rows: {arguments.output}")
 
 
-def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFrame]:
+def _predicted(analysis: Any, arguments: argparse.Namespace, remarks: Any) -> Iterator[DataFrame]:
     from disaggregate.parallel.progress_bar import progress_bar
     from disaggregate.tables.files import iter_table
 
@@ -70,11 +76,21 @@ def _predicted(analysis: Any, arguments: argparse.Namespace) -> Iterator[DataFra
             ROWS,
             analysis.schema,
             counted=lambda n_rows: bar.update(task, description="predicting", total=n_rows),
+            reading=reading_of(arguments),
+            told=say_aside,
         )
         for piece in pieces:
             predicted = analysis.predict(piece, arguments.level)
             taken = [name for name in predicted if name in piece]
             if taken:
                 raise CommandError(f"the table has a column {taken[0]!r} already; rename it first")
-            yield piece.join(predicted)
+            remarks.look(piece)
+            yield _worthwhile(piece, predicted)
             bar.advance(task, len(piece))
+
+
+def _worthwhile(piece: DataFrame, predicted: DataFrame) -> DataFrame:
+    """Put predictions beside people, with the digits that their intervals are worth."""
+    from disaggregate.tables.digits import rounded
+
+    return piece.join(rounded(predicted, FEWEST_DIGITS).set_axis(piece.index, axis=0))

@@ -9,6 +9,7 @@ from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
+from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 from disaggregate.cli.terminal import say
 
@@ -62,9 +63,10 @@ def run(arguments: argparse.Namespace) -> None:
     with told_to_the_user(), waiting:
         from disaggregate.report import write_report
 
+        analysis = load_analysis(arguments.model)
         write_report(
-            load_analysis(arguments.model),
-            arguments.people,
+            analysis,
+            read_people(arguments, analysis),
             arguments.output,
             by=arguments.by or (),
             features=arguments.feature,

@@ -8,6 +8,7 @@ from disaggregate.cli.arguments import output_path, whole_number
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 from disaggregate.cli.terminal import say
 
@@ -61,10 +62,11 @@ def run(arguments: argparse.Namespace) -> None:
         from disaggregate.tables.files import write_rows
         from disaggregate.tables.formats import format_of
 
-        format_of(arguments.output)  # a wrong ending is told before hours of work
+        format_of(arguments.output, to_write=True)  # a wrong ending is told before hours of work
+        analysis = load_analysis(arguments.model)
         table = subgroup_sensitivity(
-            load_analysis(arguments.model),
-            arguments.people,
+            analysis,
+            read_people(arguments, analysis),
             arguments.by,
             arguments.change,
             level=arguments.level,

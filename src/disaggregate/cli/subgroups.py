@@ -8,6 +8,7 @@ from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import told_to_the_user
 from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 
 DESCRIPTION = """\
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
         table = analysis.subgroups(
-            arguments.people,
+            read_people(arguments, analysis),
             arguments.by,
             arguments.weights,
             arguments.replicates,

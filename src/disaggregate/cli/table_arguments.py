@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from disaggregate.tables.reading import Reading
+
+SEPARATORS = (",", ";", "|", "\t")
+DECIMALS = (".", ",")
 
 ROLES = {
     "share": "share of positives, from 0 to 1",
@@ -29,7 +35,7 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "people",
         metavar="PEOPLE",
-        help="table of people, one row per person, or per cell with --count (.csv, .csv.gz, .parquet, a folder)",
+        help="table of people, one row per person, or per cell with --count (.csv, .xlsx, .parquet, a folder)",
     )
     parser.add_argument("results", metavar="RESULTS", help="table of results, one row per group")
     add = parser.add_argument_group("columns of both tables").add_argument
@@ -64,11 +70,40 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     add("--replicates", type=names, default=[], metavar="COLUMNS", help="replicate weights, separated by commas")
     add("--features", type=names, default=[], metavar="COLUMNS", help="what to learn from (default: all the rest)")
     add("--ignore", type=names, default=[], metavar="COLUMNS", help="columns to leave out")
+    add_reading_arguments(parser, shares=True)
     parser.add_argument(
         "--sampled",
         action="store_true",
         help="the people are a random sample of their group, and the results speak of the whole group",
     )
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser, *, shares: bool = False) -> None:
+    """Let the user say how tables are written, where that can be read in several ways."""
+    add = parser.add_argument_group(
+        "how tables are written (found out, unless several ways are possible)"
+    ).add_argument
+    add("--encoding", metavar="NAME", help="of text files, such as latin-1")
+    add("--separator", type=separator, metavar="MARK", help="between fields of text files: , ; | or tab")
+    add("--decimal", choices=DECIMALS, help="decimal mark of numbers such as 1,234")
+    if shares:
+        add("--shares", choices=("fraction", "percent"), help="whether shares run from 0 to 1 or from 0 to 100")
+
+
+def separator(text: str) -> str:
+    """Read what stands between fields."""
+    mark = "\t" if text in ("tab", "\\t") else text
+    if mark not in SEPARATORS:
+        raise argparse.ArgumentTypeError(f"expected one of , ; | or tab, got {text!r}")
+    return mark
+
+
+def reading_of(arguments: argparse.Namespace) -> Reading:
+    """Return what the user said of how tables are written."""
+    from disaggregate.tables.reading import Reading
+
+    names = ("encoding", "separator", "decimal", "shares")
+    return Reading(**{name: getattr(arguments, name, None) for name in names})
 
 
 def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -67,8 +67,31 @@ def close_quietly() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class Once(argparse._StoreAction):
+    """Stores the value of an option, and refuses a second one, which would take its place unnoticed."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Store a value."""
+        given = namespace.__dict__.setdefault("given_options", set())
+        if option_string is not None and self.dest in given:
+            raise argparse.ArgumentError(self, f"given twice, the second time as {values!r}; give it once")
+        given.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser whose messages show what a terminal would obey."""
+    """A parser whose messages show what a terminal would obey, and whose options are given once."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         super()._print_message(visible(message, keep="\n") if message else message, file)

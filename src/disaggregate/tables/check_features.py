@@ -9,13 +9,15 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.tables.check_counts import cell_problems
+from disaggregate.tables.check_rows import repeated_rows
+from disaggregate.tables.check_values import number_category_problems, sentinel_problems
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import Kind, kind_of, levels_of, numbers_of, text_of
 from disaggregate.tables.problem import Level, Problem, column_of
 from disaggregate.tables.roles import OF_PEOPLE, OF_RESULTS, Roles
-from disaggregate.tables.words import plural
+from disaggregate.tables.words import plural, some
 
-Finding = tuple[Level, str]
+Finding = tuple[Level, str, str]
 
 _MANY_LEVELS = 50
 _NEARLY_ALL = 0.95
@@ -35,9 +37,11 @@ def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     roles : Roles
         Which column is what.
     """
+    n_distinct = len(people) - int(repeated_rows(people).sum())
     for name in roles.features:
-        for level, message in _findings(people[name], people[roles.group]):
-            yield Problem(level, column_of("people", name), message)
+        for level, message, kind in _findings(people[name], people[roles.group], n_distinct):
+            yield Problem(level, column_of("people", name), message, kind)
+        yield from _value_problems(people[name])
     yield from cell_problems(people, roles)
     taken = {name for role in (*OF_PEOPLE, "ignore") for name in roles.names(role)}
     for role in OF_RESULTS:
@@ -50,32 +54,70 @@ def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
                 )
 
 
-def _findings(column: pd.Series, groups: pd.Series) -> Iterator[Finding]:
+def _value_problems(column: pd.Series) -> Iterator[Problem]:
+    """Yield what single values tell."""
+    name = str(column.name)
+    try:
+        kind = kind_of(column)
+        if kind == "number":
+            yield from sentinel_problems(name, numbers_of(column))
+        elif kind == "category":
+            levels = pd.Series(pd.unique(levels_of(column)), dtype=object).dropna()
+            if len(levels) and not all(_LIKE_DATE.fullmatch(level) for level in levels):
+                yield from number_category_problems(name, levels)
+                yield from _spellings(name, levels)
+    except TableError:
+        return  # told already
+
+
+def _spellings(name: str, levels: pd.Series) -> Iterator[Problem]:
+    """Warn of levels that differ only in capitals or blanks."""
+    by_spelling: dict[str, list[str]] = {}
+    for level in levels:
+        by_spelling.setdefault(" ".join(level.casefold().split()), []).append(level)
+    twice = [spelt for spelt in by_spelling.values() if len(spelt) > 1]
+    if twice:
+        yield Problem(
+            "warning",
+            column_of("people", name),
+            f"{plural(len(twice), 'level is', 'levels are')} spelt in several ways, such as {some(twice[0])}, and "
+            "each counts as a level; spell them alike.",
+            "spelling",
+        )
+
+
+def _findings(column: pd.Series, groups: pd.Series, n_distinct: int) -> Iterator[Finding]:
     try:
         kind = kind_of(column)
         values = _comparable(column, kind)
     except TableError as error:
-        yield "error", str(error)
+        yield "error", str(error), "type"
         return
     n_infinite = int(np.isinf(values.to_numpy()).sum()) if kind == "number" else 0
     if n_infinite:
-        yield "error", f"{plural(n_infinite, 'value')} infinite; leave the field empty where nothing is known."
+        yield (
+            "error",
+            f"{plural(n_infinite, 'value')} infinite; leave the field empty where nothing is known.",
+            "infinite",
+        )
     n_values = values.nunique()
     if n_values + values.hasnans <= 1:
-        yield "warning", _constant(values, kind)
+        yield "warning", _constant(values, kind), "constant"
         return
     if values.hasnans:
-        yield "advice", _missing(values, kind)
+        yield "advice", _missing(values, kind), "missing"
     if _is_constant_within(values, groups):
         yield (
             "warning",
             "is constant within every group: it tells groups apart, but nothing about individuals inside one.",
+            "constant",
         )
-    if _is_id(values, kind, n_values):
+    if _is_id(values, kind, n_values, n_distinct):
         yield (
             "warning",
             f"seems to be an id: {n_values} values in {len(values)} rows. Nothing can be learnt from the names of "
             "people; ignore it.",
+            "id",
         )
     elif kind == "category":
         yield from _category_findings(values, n_values)
@@ -108,8 +150,8 @@ def _is_constant_within(values: pd.Series, groups: pd.Series) -> bool:
     return bool(by_group.size().max() > 1 and (by_group.max() == by_group.min()).all())
 
 
-def _is_id(values: pd.Series, kind: Kind, n_values: int) -> bool:
-    if len(values) < _ENOUGH_ROWS or n_values < _NEARLY_ALL * len(values) or kind == "date":
+def _is_id(values: pd.Series, kind: Kind, n_values: int, n_distinct: int) -> bool:
+    if n_distinct < _ENOUGH_ROWS or n_values < _NEARLY_ALL * n_distinct or kind == "date":
         return False
     return kind == "category" or _are_id_numbers(values.dropna().to_numpy(), str(values.name))
 
@@ -128,18 +170,13 @@ def _category_findings(values: pd.Series, n_levels: int) -> Iterator[Finding]:
         yield (
             "advice",
             f"looks like dates ({levels.iloc[0]!r}) but is read as a category; write them as 2024-01-31.",
+            "dates",
         )
         return
-    no_numbers = levels[pd.to_numeric(levels, errors="coerce").isna()]
-    if len(no_numbers) < 0.1 * n_levels:
-        example = f", except for such as {no_numbers.iloc[0]!r}" if len(no_numbers) else ""
-        yield (
-            "advice",
-            f"holds numbers as text{example}, and is read as a category; make it numeric if it is an amount.",
-        )
     if n_levels > _MANY_LEVELS:
         yield (
             "warning",
             f"has {n_levels} levels, more than {_MANY_LEVELS}; rare ones are pooled. Join levels into fewer, or "
             "ignore it.",
+            "many levels",
         )

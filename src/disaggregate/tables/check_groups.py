@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -10,6 +10,7 @@ from disaggregate.tables.counts import n_people_by_group, sound_counts
 from disaggregate.tables.ids import Ids, group_ids
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.roles import Roles
+from disaggregate.tables.row_numbers import row_numbers
 from disaggregate.tables.words import nearest, plural, some
 
 _FEW = 5
@@ -26,11 +27,11 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
         Which column is what.
     """
     of_people, of_results = group_ids(people, results, roles.group)
-    yield from _missing_ids("people", of_people)
-    yield from _missing_ids("results", of_results)
+    yield from _missing_ids("people", of_people, people.index)
+    yield from _missing_ids("results", of_results, results.index)
     n_people = n_people_by_group(of_people, sound_counts(people, roles))
     reported = dict.fromkeys(group for group in of_results if group is not None)
-    yield from _unmatched(list(n_people), list(reported))
+    yield from _unmatched(n_people, list(reported))
     n_shared = sum(group in reported for group in n_people)
     if 0 < n_shared < _FEW:
         yield Problem(
@@ -42,17 +43,18 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
     yield from _groups_of_one([group for group, n in n_people.items() if n == 1 and group in reported])
 
 
-def _missing_ids(table: str, ids: Ids) -> Iterator[Problem]:
-    rows = [row for row, group in enumerate(ids) if group is None]
+def _missing_ids(table: str, ids: Ids, index: pd.Index) -> Iterator[Problem]:
+    rows = row_numbers(index, [place for place, group in enumerate(ids) if group is None])
     if rows:
         yield Problem(
             "error",
             table,
-            f"{plural(len(rows), 'row')} without a group id (counted from 0: {some(rows)}); drop or fill them.",
+            f"{plural(len(rows), 'row')} without a group id (row {some(rows)}); drop or fill them.",
         )
 
 
-def _unmatched(of_people: Sequence[Hashable], of_results: Sequence[Hashable]) -> Iterator[Problem]:
+def _unmatched(n_people: Mapping[Hashable, int], of_results: Sequence[Hashable]) -> Iterator[Problem]:
+    of_people = list(n_people)
     without_result = [group for group in of_people if group not in set(of_results)]
     without_people = [group for group in of_results if group not in set(of_people)]
     if of_people and len(without_result) == len(of_people):
@@ -61,20 +63,26 @@ def _unmatched(of_people: Sequence[Hashable], of_results: Sequence[Hashable]) ->
             "results",
             f"no group of people has a result: people has {some(of_people)}, results has {some(of_results)}; "
             f"spell the ids alike.{_hint(without_result, without_people)}",
+            "groups",
         )
         return
+    n_all = sum(n_people.values())
+    n_lost = sum(n_people[group] for group in without_result)
     if without_result:
         yield Problem(
             "warning",
             "results",
             f"{plural(len(without_result), 'group')} of people without a result: {some(without_result)}; nothing "
-            f"is learnt from them, but they get predictions.{_hint(without_result, without_people)}",
+            f"is learnt from their {n_lost:,} of {n_all:,} people, but they get predictions."
+            f"{_hint(without_result, without_people)}",
+            "groups",
         )
     if without_people:
         yield Problem(
             "warning",
             "people",
             f"{plural(len(without_people), 'result')} without people: {some(without_people)}; left out.",
+            "groups",
         )
 
 

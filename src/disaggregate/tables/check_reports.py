@@ -89,4 +89,5 @@ def _impossible_shares(people: pd.DataFrame, results: pd.DataFrame, roles: Roles
             f"{plural(len(wrong), 'share')} of {len(groups)} cannot be a count of the {whom}: {some(wrong)} (no "
             f"whole number of {n} is {share:g}). If the people are a sample of their group, say so: sampled, "
             "which is dg.evidence.Population.",
+            "sampled",
         )

@@ -15,6 +15,7 @@ from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import is_yes_no, numbers_of
 from disaggregate.tables.people import read_weights
 from disaggregate.tables.roles import Roles
+from disaggregate.tables.row_numbers import row_numbers
 from disaggregate.tables.words import plural, some
 
 Counts = NDArray[np.int64]
@@ -41,7 +42,11 @@ def count_faults(column: pd.Series) -> list[str]:
         "fractional": np.isfinite(counts) & (counts >= 0.0) & (counts != np.rint(counts)),
         f"of {_TOO_MANY:,} or more": counts >= _TOO_MANY,
     }
-    return [_fault(name, np.flatnonzero(where).tolist()) for name, where in faults.items() if where.any()]
+    return [
+        _fault(name, row_numbers(column.index, np.flatnonzero(where).tolist()))
+        for name, where in faults.items()
+        if where.any()
+    ]
 
 
 def counts_of(people: pd.DataFrame, roles: Roles) -> Counts | None:
@@ -187,6 +192,6 @@ def _numbers(column: pd.Series) -> NDArray[np.float64]:
 
 def _fault(name: str, rows: list[int]) -> str:
     return (
-        f"{plural(len(rows), 'count')} {name} (rows counted from 0: {some(rows)}); expected a whole number of 1 "
+        f"{plural(len(rows), 'count')} {name} (row {some(rows)}); expected a whole number of 1 "
         "or more in every row, the number of people that it stands for. Correct or drop these rows."
     )

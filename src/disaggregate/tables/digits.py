@@ -48,3 +48,22 @@ def in_digits(value: float, digits: int) -> str:
             return f"{value:.{place}f}"
         value = 0.0  # beside its interval it is nothing
     return f"{value + 0.0:,.{digits}f}"  # adding zero takes the sign from a zero
+
+
+def rounded(table: pd.DataFrame, fewest: int) -> pd.DataFrame:
+    """Round predictions to the digits that their own intervals are worth, and two more so that sums stay true.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Numbers, with columns ``conf_low`` and ``conf_high``.
+    fewest : int
+        As for :func:`worthwhile_digits`.
+    """
+    width = (table["conf_high"] - table["conf_low"]).to_numpy(dtype=float) / 2.0
+    known = np.isfinite(width) & (width > 0.0)
+    own = np.full(len(table), fewest, dtype=np.int64)
+    own[known] = np.clip(1 - np.floor(np.log10(width[known])), fewest, _MOST_DIGITS).astype(np.int64)
+    scale = 10.0 ** (own + _DIGITS_MORE)
+    values = np.rint(table.to_numpy(dtype=float) * scale[:, np.newaxis]) / scale[:, np.newaxis]
+    return pd.DataFrame(values, columns=table.columns, index=table.index)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import days_of, levels_of, numbers_of
+from disaggregate.tables.row_numbers import row_number
 from disaggregate.tables.words import plural, some
 
 # Two people drawn at random differ in a standardised number by 2 on average, squared: twice its variance. A
@@ -147,7 +148,7 @@ def numeric_values(column: pd.Series, *, is_date: bool) -> np.ndarray:
     """Numbers, or dates as days; NaN where missing, and never infinite."""
     values = days_of(column) if is_date else numbers_of(column)
     if np.isinf(values).any():
-        row = column.index[np.isinf(values)][0]
+        row = row_number(column.index, int(np.isinf(values).argmax()))
         raise TableError(
             f"column {column.name!r} must hold finite numbers, got infinity at row {row}; leave the field empty "
             "where nothing is known."

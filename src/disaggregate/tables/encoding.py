@@ -28,7 +28,7 @@ from disaggregate.tables.encoded_columns import (
 )
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import Kind, kind_of, levels_of
-from disaggregate.tables.words import nearest, plural, some
+from disaggregate.tables.words import did_you_mean, nearest, plural, some
 
 # The squares of larger numbers, and sums of two, may be beyond all floats.
 _LARGEST = 1e150
@@ -75,7 +75,7 @@ class Encoder:
     def columns_of(self, feature: str) -> list[int]:
         """Places in the matrix of the columns that a feature becomes."""
         if feature not in self.features:
-            raise TableError(f"there is no feature {feature!r}; the features are {some(self.features)}.")
+            raise TableError(f"there is no feature {feature!r}; {did_you_mean(feature, self.features)}")
         owners = [column.name for column in self.columns for _ in column.column_names]
         return [place for place, owner in enumerate(owners) if owner == feature]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
 from disaggregate.tables.errors import TableError
 
-Format = Literal["csv", "parquet"]
+Format = Literal["csv", "parquet", "excel"]
 
 _ENDINGS: dict[str, Format] = {
     ".csv": "csv",
@@ -16,15 +17,41 @@ _ENDINGS: dict[str, Format] = {
     ".tsv.gz": "csv",
     ".parquet": "parquet",
 }
+_READ_ONLY: dict[str, Format] = {".txt": "csv", ".tab": "csv", ".xlsx": "excel", ".xlsm": "excel"}
+_TABS = (".tsv", ".tab")
 
 
-def format_of(path: Path) -> Format:
-    """Tell the format of a file by its name; capitals do not matter."""
+def format_of(path: Path, *, to_write: bool = False) -> Format:
+    """Tell the format of a file by its name; capitals do not matter.
+
+    Parameters
+    ----------
+    path : Path
+        The file, without a sheet.
+    to_write : bool, default=False
+        Whether it is to be written, which not all formats can be.
+    """
     name = path.name.lower()
-    for ending, known in _ENDINGS.items():
+    endings = _ENDINGS if to_write else {**_ENDINGS, **_READ_ONLY}
+    for ending, known in endings.items():
         if name.endswith(ending):
             return known
-    raise TableError(f"{path} must end in one of {', '.join(_ENDINGS)}; save the table as one of these.")
+    old = " (an .xls file of old Excel: save it as .xlsx)" if name.endswith(".xls") else ""
+    raise TableError(f"{path} must end in one of {', '.join(endings)}{old}; save the table as one of these.")
+
+
+def split_sheet(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
+    """Split ``book.xlsx#Results`` into the file and the sheet, None where none is named.
+
+    Parameters
+    ----------
+    path : path
+        A file that has the whole name goes first.
+    """
+    whole = Path(path)
+    name, mark, sheet = whole.name.rpartition("#")
+    is_book = mark and name.lower().endswith((".xlsx", ".xlsm"))
+    return (whole.with_name(name), sheet) if is_book and not whole.exists() else (whole, None)
 
 
 def is_zipped(path: Path) -> bool:
@@ -33,5 +60,5 @@ def is_zipped(path: Path) -> bool:
 
 
 def separator(path: Path) -> str:
-    """Return what stands between the fields of a CSV file: a tab in a .tsv file, else a comma."""
-    return "\t" if path.name.lower().removesuffix(".gz").endswith(".tsv") else ","
+    """Return what usually stands between the fields of a text file: a tab in a .tsv file, else a comma."""
+    return "\t" if path.name.lower().removesuffix(".gz").endswith(_TABS) else ","

@@ -9,6 +9,7 @@ import pandas as pd
 
 from disaggregate.groups.forms import is_missing
 from disaggregate.tables.kinds import text_of
+from disaggregate.tables.spelling import spelling
 
 Ids = list[Hashable | None]
 
@@ -35,7 +36,9 @@ def group_ids(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tuple[
 
 
 def ids_like(column: pd.Series, names: Sequence[Hashable]) -> Ids:
-    """Group id of each row, None where it is missing; as text where known names are text and these are numbers.
+    """Group id of each row, None where it is missing, spelt as a known name where only one is spelt like it.
+
+    Numbers become text where known names are text.
 
     Parameters
     ----------
@@ -45,7 +48,17 @@ def ids_like(column: pd.Series, names: Sequence[Hashable]) -> Ids:
         Ids that are known already.
     """
     ids = _ids(column)
-    return _as_text(ids) if _all(str, list(names)) and _all(Real, ids) else ids
+    ids = _as_text(ids) if _all(str, list(names)) and _all(Real, ids) else ids
+    known = set(names)
+    strange = {name for name in ids if name is not None and name not in known}
+    if not strange:
+        return ids
+    by_spelling: dict[str, list[Hashable]] = {}
+    for name in names:
+        by_spelling.setdefault(spelling(name), []).append(name)
+    candidates = {name: by_spelling.get(spelling(name), []) for name in strange}
+    meant = {name: found[0] for name, found in candidates.items() if len(found) == 1}
+    return [meant.get(name, name) for name in ids]
 
 
 def _ids(column: pd.Series) -> Ids:

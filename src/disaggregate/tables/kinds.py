@@ -9,6 +9,7 @@ import pandas as pd
 from pandas.api import types
 
 from disaggregate.tables.errors import TableError
+from disaggregate.tables.row_numbers import row_number
 
 Kind = Literal["number", "category", "date"]
 
@@ -117,7 +118,7 @@ def text_of(value: Any) -> str:
 def _require_read(column: pd.Series, read: pd.Series, expected: str) -> None:
     failed = (read.isna() & column.notna()).to_numpy()
     if failed.any():
-        value, row = column[failed].iloc[0], column.index[failed][0]
+        value, row = column[failed].iloc[0], row_number(column.index, int(failed.argmax()))
         many = f" ({int(failed.sum())} such values in all)" if failed.sum() > 1 else ""
         raise TableError(f"column {column.name!r} must hold {expected}, got {value!r} at row {row}{many}.")
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from disaggregate.groups.forms import as_list, is_dataframe
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import dates_from_days, days_of
+from disaggregate.tables.words import did_you_mean, some
 
 Rows = slice | NDArray[np.intp]
 
@@ -41,7 +42,8 @@ def require_columns(people: Any, names: Iterable[str]) -> None:
         raise ValueError("people is an empty table; give one row a person.")
     missing = [name for name in names if name not in list(people.columns)]
     if missing:
-        raise TableError(f"people has no column {missing[0]!r}; its columns are {list(people.columns)}.")
+        hint = did_you_mean(missing[0], list(people.columns), f"its columns are {some(list(people.columns))}.")
+        raise TableError(f"people has no column {missing[0]!r}; {hint}")
 
 
 def require_free_names(names: Iterable[str]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.errors import Choice, TableError
 
-Level = Literal["error", "warning", "advice"]
+Level = Literal["error", "warning", "advice", "note"]
 
 
 @dataclass(frozen=True)
@@ -17,17 +17,24 @@ class Problem:
 
     Parameters
     ----------
-    level : {"error", "warning", "advice"}
-        An error stops a fit; a warning is probably a mistake; advice may make a fit better.
+    level : {"error", "warning", "advice", "note"}
+        An error stops a fit; a warning is probably a mistake; advice may make a fit better; a note says what was
+        done to read the tables.
     where : str
         The table, and the column if it is about one.
     message : str
         What was expected, what came, and what to do.
+    kind : str, default=""
+        One word or two for the kind of finding, for programs: "decimal", "groups", "duplicates" and so on.
+    choices : tuple of Choice
+        Ways to settle it by a setting.
     """
 
     level: Level
     where: str
     message: str
+    kind: str = ""
+    choices: tuple[Choice, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.level}: {self.where}: {self.message}"
@@ -37,7 +44,13 @@ def require_no_errors(problems: Iterable[Problem]) -> None:
     """Raise a TableError that tells all errors, if there are any."""
     errors = [problem for problem in problems if problem.level == "error"]
     if errors:
-        raise TableError("\n".join(f"{error.where}: {error.message}" for error in errors))
+        message = "\n".join(f"{error.where}: {error.message}" for error in errors)
+        raise TableError(message, errors[0].kind, errors[0].choices)
+
+
+def problem_of(error: TableError, where: str) -> Problem:
+    """Turn what a reader raised into a finding."""
+    return Problem("error", where, str(error), error.kind, error.choices)
 
 
 def column_of(table: str, name: Any) -> str:

@@ -1,4 +1,4 @@
-"""The columns of results as numbers, and what is wrong with them; percentages are refused, never guessed."""
+"""The columns of results as numbers, and what is wrong with them."""
 
 from __future__ import annotations
 

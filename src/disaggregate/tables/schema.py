@@ -8,6 +8,7 @@ import pandas as pd
 
 from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import dates_of, is_text, is_yes_no, kind_of, levels_of, numeric_of
+from disaggregate.tables.row_numbers import row_number
 
 Schema = Mapping[str, str]
 
@@ -58,7 +59,7 @@ def _as_yes_no(column: pd.Series) -> pd.Series:
     if wrong.any():
         raise TableError(
             f"column {column.name!r} must hold True or False, as in the first table, "
-            f"got {column[wrong].iloc[0]!r} at row {column.index[wrong][0]}."
+            f"got {column[wrong].iloc[0]!r} at row {row_number(column.index, int(wrong.argmax()))}."
         )
     return values.astype("boolean") if values.isna().any() else values.astype(bool)
 

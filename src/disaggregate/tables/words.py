@@ -22,6 +22,24 @@ def nearest(name: Any, names: Iterable[Any]) -> Any | None:
     return by_spelling[found[0]] if found else None
 
 
+def did_you_mean(name: Any, names: Collection[Any], otherwise: str | None = None) -> str:
+    """End a message about a name that is not there: with the one that was probably meant, or with all.
+
+    Parameters
+    ----------
+    name : str
+        What was asked for.
+    names : collection
+        What there is.
+    otherwise : str, optional
+        What to say where none is like it; the first names by default.
+    """
+    meant = nearest(name, names)
+    if meant is not None:
+        return f"did you mean {meant!r}?"
+    return otherwise or f"there are {some(names)}."
+
+
 def plural(number: int, one: str, many: str | None = None) -> str:
     """Write a number with its noun."""
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -38,11 +38,11 @@ def write_rows(path: str | os.PathLike[str], chunks: Iterable[pd.DataFrame], *, 
         apostrophe in front. Parquet files hold no formulas.
     """
     target = Path(path).expanduser()
-    opened = _parquet if format_of(target) == "parquet" else _csv
+    opened = _parquet if format_of(target, to_write=True) == "parquet" else _csv
     if not target.parent.is_dir():
         raise TableError(f"there is no folder {target.parent} to write {target.name} to; make it first.")
     with _table_or_nothing(target) as partial, opened(partial, target) as write:
-        is_tame = raw or format_of(target) == "parquet"
+        is_tame = raw or format_of(target, to_write=True) == "parquet"
         return _write_all(chunks if is_tame else map(without_formulas, chunks), write)
 
 

@@ -1,20 +1,21 @@
 """How kernels are compiled."""
 
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import numba
 
+from disaggregate.sampler.compiled.disk_cache import keep_on_disk
 from disaggregate.sampler.compiled.linking import linked
-from disaggregate.sampler.compiled.stale import forget_stale_code
-
-_HERE = Path(__file__).parent
-forget_stale_code(_HERE.parent, _HERE / "__pycache__")
 
 # Free of the interpreter lock, so that chains run side by side; dividing by zero as NumPy does, without raising.
 _HOW = {"nogil": True, "error_model": "numpy"}
 
-# For the few functions that Python calls; kept on disk with all of their parts.
-kernel = numba.njit(**_HOW, cache=True, no_cfunc_wrapper=True)
+
+def kernel(function: Callable) -> Any:
+    """Compile one of the few functions that Python calls; it is kept on disk with all of its parts."""
+    return keep_on_disk(numba.njit(**_HOW, no_cfunc_wrapper=True)(function))
+
 
 # Only kernels call parts. A way in from Python or a place in the cache for each of them would take half as long
 # again as all the rest of the first fit's compilation.

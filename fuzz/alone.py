@@ -1,0 +1,128 @@
+"""Tries to learn about somebody who is alone in a cell, from everything that is told at min_group_size=10.
+
+    python -m fuzz.alone --runs 1000
+
+Each table has one person with a job that nobody else has, an income above everybody's, and a group of their own.
+A small model is fitted. The attacker has the rates of subgroups, the effects, the page and the file without
+individuals, all for at least 10 people, and looks for numbers of cells of fewer, for hidden cells that differences
+give away, for numbers beside the name of the cell or the group, and for the income. One line per kind of leak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import disaggregate as dg
+
+LEAST = 10
+_ROW, _CELL = re.compile(r"<tr.*?</tr>", re.DOTALL), re.compile(r"<t[dh].*?</t[dh]>", re.DOTALL)
+_TAG, _NUMBER = re.compile(r"<[^>]*>"), re.compile(r"[-+\u2212]?\d*\.\d+ ?%?")
+JOB, HOME, INCOME = "lighthouse keeper", "lighthouse", 987_654.0
+SETTINGS = {"kernel": "linear", "context": False, "n_chains": 2, "n_draws": 20, "n_burn": 20, "n_replicas": 1}
+
+
+def random_tables(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Make groups of 12 to 40 people, and one person in a group and a cell of their own."""
+    sizes = rng.integers(12, 41, rng.integers(5, 9))
+    n = int(sizes.sum())
+    people = pd.DataFrame(
+        {
+            "g": np.repeat([f"town {place}" for place in range(len(sizes))], sizes),
+            "job": rng.choice(["baker", "clerk", "nurse"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "income": rng.uniform(9_000, 90_000, n).round(2),
+        }
+    )
+    alone = pd.DataFrame({"g": [HOME], "job": [JOB], "sex": rng.choice(["f", "m"], 1), "income": [INCOME]})
+    people = pd.concat([people, alone], ignore_index=True)
+    shares = [rng.integers(0, size + 1) / size for size in (*sizes, 1)]
+    return people, pd.DataFrame({"g": pd.unique(people["g"]), "share": shares})
+
+
+def leaks(people: pd.DataFrame, results: pd.DataFrame, folder: Path) -> Iterator[str]:
+    """Yield what could be learnt about the one person."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        analysis = dg.fit_tables(
+            people, results, group="g", share="share", settings={**SETTINGS, "random_state": 0}, landmarks=8
+        )
+        for by in (["job"], ["sex"], ["g"], ["job", "sex"], ["g", "sex"]):
+            yield from _of_table(
+                f"subgroups by {'+'.join(by)}", analysis.subgroups(people, by, min_group_size=LEAST)
+            )
+        effects = analysis.effects(people, min_group_size=LEAST)
+        named = effects["contrast"].astype(str).str.contains(JOB) & effects["estimate"].notna()
+        if named.any():
+            yield "effects: a number for the cell"
+        yield from _of_page(analysis, people, folder)
+        yield from _of_file(analysis, folder)
+
+
+def _of_table(name: str, table: pd.DataFrame) -> Iterator[str]:
+    hidden = table["estimate"].isna()
+    if (~hidden & (table["n"] < LEAST)).any():
+        yield f"{name}: a number for fewer than {LEAST}"
+    # The rate of everybody follows from another table, so that hidden cells are known together.
+    if hidden.any() and table.loc[hidden, "n"].sum() < LEAST:
+        yield f"{name}: hidden cells by difference"
+
+
+def _of_page(analysis: Any, people: pd.DataFrame, folder: Path) -> Iterator[str]:
+    from disaggregate.report import write_report
+
+    write_report(analysis, people, folder / "page.html", min_group_size=LEAST)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    if "987,654" in page or "987654" in page:
+        yield "page: the income"
+    for row in _ROW.findall(page):
+        cells = [_TAG.sub("", cell).strip() for cell in _CELL.findall(row)]
+        is_about = any(JOB in cell or HOME in cell for cell in cells)
+        if is_about and any(_NUMBER.fullmatch(cell) for cell in cells):
+            yield "page: a number for the cell or the group"
+
+
+def _of_file(analysis: Any, folder: Path) -> Iterator[str]:
+    analysis.save(folder / "m.dgz", anonymise=True, min_group_size=LEAST)
+    known = dg.load(folder / "m.dgz")
+    if hasattr(known.classifier, "label_proba_"):
+        yield "file: everybody's probability"
+    place = known.encoder.columns_of("income")[0]
+    column = known.encoder.columns[known.encoder.features.index("income")]
+    centers = np.vstack([part.basis.centers for part in known.classifier.posterior_.parts])
+    incomes = centers[:, place] / column.weight + column.mean
+    if (np.abs(incomes / INCOME - 1.0) < 0.1).any():
+        yield "file: the income within 10 %"
+    if HOME in {str(name) for name in getattr(known.classifier._data, "names", ())}:
+        yield "file: the name of the group"
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Attack many tables and count what leaked; 1 if anything did."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=1000, help="tables (default: 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed (default: 0)")
+    arguments = parser.parse_args(argv)
+    rng, told = np.random.default_rng(arguments.seed), Counter[str]()
+    with tempfile.TemporaryDirectory() as name:
+        for _ in range(arguments.runs):
+            told.update(set(leaks(*random_tables(rng), Path(name))))
+    print(f"{arguments.runs} tables")
+    for leak, times in told.most_common():
+        print(f"{times:5d}  {leak}")
+    print("nothing leaked" if not told else f"{len(told)} kinds of leaks")
+    return int(bool(told))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

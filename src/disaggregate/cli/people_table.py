@@ -1,0 +1,39 @@
+"""The table of people that a command asks a model about: read as that of the fit, and what was done is said."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from disaggregate.cli.table_arguments import reading_of
+from disaggregate.cli.terminal import say
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def read_people(arguments: argparse.Namespace, analysis: Any) -> DataFrame:
+    """Read the table, and say on standard error what was done and what the model does not know.
+
+    Parameters
+    ----------
+    arguments : Namespace
+        Those of a command that takes a model and people.
+    analysis : Analysis
+        The model.
+    """
+    from disaggregate.analysis.remarks import Remarks
+    from disaggregate.tables.files import read_and_tell
+
+    read = read_and_tell(arguments.people, analysis.schema, reading_of(arguments))
+    remarks = Remarks(analysis)
+    remarks.look(read.table)
+    say_aside([*map(str, read.notes), *remarks.lines()])
+    return read.table
+
+
+def say_aside(lines: Iterable[Any]) -> None:
+    """Say lines on standard error, so that they mix with no result."""
+    for line in lines:
+        say(line, error=True)

@@ -1,0 +1,75 @@
+"""Checks of whether groups differ in a feature at all: where they do not, their results tell nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from disaggregate.tables.counts import Counts, read_counts, sound_counts
+from disaggregate.tables.errors import TableError
+from disaggregate.tables.kinds import days_of, kind_of, levels_of, numbers_of
+from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.roles import Roles
+
+_MOST_LEVELS = 50
+_ENOUGH_PEOPLE = 100  # with fewer, groups that differ do not always show it
+
+
+def spread_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Tell of features in which groups differ no more than groups of people thrown together at random.
+
+    Parameters
+    ----------
+    people : DataFrame
+        One row per individual, or per cell.
+    roles : Roles
+        Which column is what.
+    """
+    groups = pd.factorize(people[roles.group])[0]
+    counts = read_counts(sound_counts(people, roles), len(people))
+    for name in roles.features:
+        columns = _columns(people[name])
+        if columns is not None and not _groups_differ(columns, groups, counts):
+            yield Problem(
+                "advice",
+                column_of("people", name),
+                "groups differ in it no more than by chance: their results can hardly tell of its effect, which "
+                "will rest on the model's assumptions.",
+                "no spread",
+            )
+
+
+def _columns(column: pd.Series) -> np.ndarray | None:
+    """Return a number, days, or an indicator per level; None where there is nothing to compare."""
+    try:
+        kind = kind_of(column)
+        if kind != "category":
+            return (days_of(column) if kind == "date" else numbers_of(column))[:, np.newaxis]
+    except TableError:
+        return None
+    codes, levels = pd.factorize(levels_of(column))
+    if not 1 < len(levels) <= _MOST_LEVELS:
+        return None
+    indicators = (codes[:, np.newaxis] == np.arange(len(levels))).astype(np.float64)
+    return np.where(codes[:, np.newaxis] < 0, np.nan, indicators)
+
+
+def _groups_differ(columns: np.ndarray, groups: np.ndarray, counts: Counts) -> bool:
+    """Compare the variance between groups with that within: an F statistic above 1, over all columns."""
+    known = np.isfinite(columns).all(axis=1) & (groups >= 0) & (counts > 0)
+    values, inside, held = columns[known], groups[known], counts[known]
+    sizes = np.bincount(inside, weights=held)
+    n_groups = int((sizes > 0).sum())
+    n_people = int(held.sum())
+    if n_groups < 2 or n_people < max(_ENOUGH_PEOPLE, n_groups + 1):
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = values - np.average(values, axis=0, weights=held)
+        total = float(held @ np.sum(centred**2, axis=1))
+        sums = np.column_stack([np.bincount(inside, weights=held * part) for part in centred.T])
+        between = float(np.sum(sums[sizes > 0] ** 2 / sizes[sizes > 0, np.newaxis]))
+    if not np.isfinite(total) or total <= 1e-20 * float(held @ np.sum(values**2, axis=1)):
+        return True  # constant, or beyond all floats: told elsewhere
+    return between / (n_groups - 1) > (total - between) / (n_people - n_groups)
