@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 _MOST_DIGITS = 9
 _DIGITS_MORE = 2
+_LOW = "conf_low"
 
 
 def worthwhile_digits(table: pd.DataFrame, fewest: int) -> NDArray[np.int64]:
@@ -56,14 +57,22 @@ def rounded(table: pd.DataFrame, fewest: int) -> pd.DataFrame:
     Parameters
     ----------
     table : DataFrame
-        Numbers, with columns ``conf_low`` and ``conf_high``.
+        Columns ``probability``, ``conf_low`` and ``conf_high``, or three per outcome with its name after them.
     fewest : int
         As for :func:`worthwhile_digits`.
     """
-    width = (table["conf_high"] - table["conf_low"]).to_numpy(dtype=float) / 2.0
+    result = table.copy()
+    for name in [str(name) for name in table if str(name).startswith(_LOW)]:
+        outcome = name.removeprefix(_LOW)
+        columns = [f"{start}{outcome}" for start in ("probability", _LOW, "conf_high")]
+        result[columns] = _rounded(table[columns].to_numpy(dtype=float), fewest)
+    return result
+
+
+def _rounded(values: NDArray[np.float64], fewest: int) -> NDArray[np.float64]:
+    width = (values[:, 2] - values[:, 1]) / 2.0
     known = np.isfinite(width) & (width > 0.0)
-    own = np.full(len(table), fewest, dtype=np.int64)
+    own = np.full(len(values), fewest, dtype=np.int64)
     own[known] = np.clip(1 - np.floor(np.log10(width[known])), fewest, _MOST_DIGITS).astype(np.int64)
-    scale = 10.0 ** (own + _DIGITS_MORE)
-    values = np.rint(table.to_numpy(dtype=float) * scale[:, np.newaxis]) / scale[:, np.newaxis]
-    return pd.DataFrame(values, columns=table.columns, index=table.index)
+    scale = 10.0 ** (own + _DIGITS_MORE)[:, np.newaxis]
+    return np.rint(values * scale) / scale
