@@ -17,9 +17,12 @@ COLUMNS = ("district", "age", "sex", "id", "<b>", "")
 VALUES = ("feature", "group", "weight", "count", "ignore", "share", "positives", "total", "size", "Group", "")
 
 
+OFFERED = [{"choices": [{"setting": "shares_in", "value": "percent", "meaning": "values run from 0 to 100"}]}]
+
+
 def make_target() -> Target:
     """Return what takes bytes, makes fields of them, and reads those."""
-    from disaggregate.web.forms import FormError, read_columns, read_length, read_mends
+    from disaggregate.web.forms import FormError, read_columns, read_length, read_settled
 
     def target(data: bytes) -> Callable[[], str]:
         choices = Choices(data)
@@ -33,7 +36,7 @@ def make_target() -> Target:
             read_length(fields)
         except FormError:
             return "refused"
-        assert set(read_mends(fields, [{"key": "ids"}])) <= {"ids"}
+        assert read_settled(fields, OFFERED) in ({}, {"shares_in": "percent"})
         assert choice["roles"]["group"] in {column["name"] for column in looked["people"]["columns"]}
         assert len(choice["outcome"]) <= 80
         json.dumps(choice)
@@ -57,7 +60,7 @@ def _fields(choices: Choices) -> dict[str, Any]:
     if not choices.below(4):
         fields["length"] = choices.one_of(("quick", "full", "", "none"))
     if not choices.below(4):
-        fields["mend"] = choices.one_of(("ids", "percent", "undo", "../x"))
+        fields["settle"] = choices.one_of(("shares_in=percent", "percent", "undo", "../x=y"))
     fields["results-1"] = choices.one_of(("share", "share", "positives", "ignore"))
     for _ in range(choices.below(4)):
         fields[f"{choices.one_of(('people', 'results'))}-{choices.below(7)}"] = choices.one_of(VALUES)

@@ -23,7 +23,7 @@ def shares(values, said=None, name="share", percent=frozenset()):
     table, problems = with_fractions(
         pd.DataFrame({"g": range(len(values)), name: values}),
         Roles("g", share=name),
-        Reading(shares=said),
+        Reading(shares_in=said),
         percent,
     )
     return table[name].to_list(), [(problem.level, problem.kind) for problem in problems]
@@ -75,11 +75,11 @@ def test_examine_raises_nothing_and_lists_choices(tmp_path):
     _, problems = examine(PEOPLE, results([50, 0.5, 20, 30, 40, 25]), group="g", share="share")
     [error] = [problem for problem in problems if problem.level == "error"]
     assert {(choice.setting, choice.value) for choice in error.choices} == {
-        ("shares", "percent"),
-        ("shares", "fraction"),
+        ("shares_in", "percent"),
+        ("shares_in", "fraction"),
     }
     tables, problems = examine(
-        PEOPLE, results([50, 0.5, 20, 30, 40, 25]), group="g", share="share", reading=Reading(shares="percent")
+        PEOPLE, results([50, 0.5, 20, 30, 40, 25]), group="g", share="share", reading=Reading(shares_in="percent")
     )
     require_no_errors(problems)
     assert tables.results["share"].iloc[1] == 0.005
@@ -96,7 +96,7 @@ def test_examine_tells_of_both_tables_and_of_all_roles(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "said", [{"decimal": "x"}, {"separator": "--"}, {"shares": "all"}, {"encoding": "klingon"}]
+    "said", [{"decimal": "x"}, {"separator": "--"}, {"shares_in": "all"}, {"encoding": "klingon"}]
 )
 def test_what_is_said_of_a_table_is_checked(said):
     with pytest.raises(TableError, match=next(iter(said))):

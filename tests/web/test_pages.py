@@ -1,4 +1,4 @@
-"""From tables to the fit, without fitting: what is shown, what is complained of, and what is mended."""
+"""From tables to the fit, without fitting: what is shown, what is complained of, and what is settled."""
 
 import html
 
@@ -83,19 +83,27 @@ def test_one_file_is_not_enough(client):
     assert "results" in page
 
 
-def test_percent_and_ids_can_be_mended(client, none_open):
-    results = "place,pct_yes\n00D0,50\n00D1,25.5\n00D2,75\n00D9,10\n"
-    people = PEOPLE.replace("district", "place").replace("\nd", "\nD")
-    session = opened(client, people=people, results=results)
+def test_percent_and_spelling_are_told_and_need_no_click(client, none_open):
+    results = "place,pct_yes\nD0,50\nD1,25.5\nD2,75\nD9,10\n"
+    session = opened(client, people=PEOPLE.replace("district", "place"), results=results)
     client.post(f"{session}/columns", data={"sampled": "no"})
-    assert "Something must be put right" in shown(client.get(f"{session}/check"))
-    for key, told in (("percent", "percentages"), ("ids", "leading zeros"), ("unmatched", "Leave out")):
-        assert told in shown(client.get(f"{session}/check"))
-        assert client.post(f"{session}/check", data={"mend": key}).status_code == 303
     page = shown(client.get(f"{session}/check"))
     assert "Ready to fit" in page
-    assert "60 people, 3 results" in page
-    client.post(f"{session}/check", data={"mend": "undo"})
+    assert "How it was read" in page
+    assert "percentages" in page
+    assert "spelt differently" in page
+
+
+def test_an_open_question_is_settled_by_a_click(client, none_open):
+    results = "district,share\nd0,1.0\nd1,0.5\nd2,1.5\n"
+    session = opened(client, results=results)
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+    assert client.post(f"{session}/check", data={"settle": "shares_in=nonsense"}).status_code == 303
+    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+    assert client.post(f"{session}/check", data={"settle": "shares_in=percent"}).status_code == 303
+    assert "Ready to fit" in shown(client.get(f"{session}/check"))
+    client.post(f"{session}/check", data={"settle": "undo"})
     assert "Something must be put right" in shown(client.get(f"{session}/check"))
 
 

@@ -1,4 +1,4 @@
-"""Parts of the page that need no server: guesses, mends, commands and times."""
+"""Parts of the page that need no server: guesses, commands and times."""
 
 import argparse
 import shlex
@@ -11,8 +11,6 @@ import pytest
 
 from disaggregate.cli.main import build_parser
 from disaggregate.tables.guess import guess_roles
-from disaggregate.tables.mends import mend, offered_mends
-from disaggregate.tables.roles import Roles
 from disaggregate.web.examples import EXAMPLES, write_example
 from disaggregate.web.pace import estimate, settings_of
 from disaggregate.web.take_home import commands, python_code
@@ -58,15 +56,6 @@ def test_counts_weights_and_ids_are_guessed():
     assert guess.people == {"case_id": "ignore", "store": "group", "age": "feature", "weight": "weight"}
     assert guess.results == {"shop": "group", "sold": "positives", "visitors": "total"}
     assert not guess.sampled
-
-
-def test_what_needs_no_mend_is_left_alone():
-    people = pd.DataFrame({"g": ["a", "b"], "x": [1, 2]})
-    results = pd.DataFrame({"g": ["a", "b"], "share": [0.0, 1.0]})
-    roles = Roles(group="g", share="share", features=("x",))
-    assert offered_mends(people, results, roles) == []
-    same = mend(people, results, roles, ["percent", "nonsense"])
-    pd.testing.assert_frame_equal(same[1], results)
 
 
 def test_the_process_of_the_page_stays_small(tmp_path):

@@ -87,7 +87,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser, *, shares: bool = Fal
     add("--separator", type=separator, metavar="MARK", help="between fields of text files: , ; | or tab")
     add("--decimal", choices=DECIMALS, help="decimal mark of numbers such as 1,234")
     if shares:
-        add("--shares", choices=("fraction", "percent"), help="whether shares run from 0 to 1 or from 0 to 100")
+        add("--shares-in", choices=("fraction", "percent"), help="whether shares run from 0 to 1 or from 0 to 100")
 
 
 def separator(text: str) -> str:
@@ -102,7 +102,7 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
     """Return what the user said of how tables are written."""
     from disaggregate.tables.reading import Reading
 
-    names = ("encoding", "separator", "decimal", "shares")
+    names = ("encoding", "separator", "decimal", "shares_in")
     return Reading(**{name: getattr(arguments, name, None) for name in names})
 
 

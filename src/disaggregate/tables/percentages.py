@@ -18,8 +18,8 @@ _SAYS_PERCENT = re.compile(r"(?i)%|per ?cent|pct|prozent|pourcent|porcent")
 # Shares that are all just above 1 may be percentages of something rare, or mistakes.
 _SURELY_PERCENT = 2.0
 CHOICES = (
-    Choice("shares", "percent", "values run from 0 to 100"),
-    Choice("shares", "fraction", "values run from 0 to 1"),
+    Choice("shares_in", "percent", "values run from 0 to 100"),
+    Choice("shares_in", "fraction", "values run from 0 to 1"),
 )
 
 
@@ -88,8 +88,8 @@ def _judged(role: str, name: str, values: np.ndarray, reading: Reading) -> tuple
     known = values[~np.isnan(values)]
     if not len(known) or known.min() < 0.0 or known.max() > 100.0:
         return False, []  # nothing to judge, or refused for its values
-    if reading.shares is not None:
-        return reading.shares == "percent" and known.max() > 0.0, []
+    if reading.shares_in is not None:
+        return reading.shares_in == "percent" and known.max() > 0.0, []
     where = column_of("results", name)
     n_above, n_between = int((known > 1.0).sum()), int(((known > 0.0) & (known <= 1.0)).sum())
     if role != "share":
@@ -107,7 +107,7 @@ def _judged(role: str, name: str, values: np.ndarray, reading: Reading) -> tuple
 def _mixed(n_above: int, n_between: int, known: np.ndarray) -> str:
     return (
         f"share: expected shares from 0 to 1, got {plural(n_above, 'value')} above 1 (up to {known.max():g}) "
-        f"beside {n_between} from 0 to 1; if all are percentages, say so (--shares percent), else correct these."
+        f"beside {n_between} from 0 to 1; if all are percentages, say so (--shares-in percent), else correct these."
     )
 
 
@@ -119,7 +119,7 @@ def _named_percent(where: str, name: str, known: np.ndarray) -> list[Problem]:
             "advice",
             where,
             f"share: is read as shares from 0 to 1, {known.max():g} being {known.max():.1%}, though its name "
-            "speaks of percentages; if these run from 0 to 100, say --shares percent.",
+            "speaks of percentages; if these run from 0 to 100, say --shares-in percent.",
             "percent",
             CHOICES,
         )

@@ -26,19 +26,19 @@ class Reading:
         Between the fields of a text file: ``,``, ``;``, a tab or ``|``.
     decimal : {".", ","}, optional
         The decimal mark of numbers that could be read with either, such as 1,234.
-    shares : {"fraction", "percent"}, optional
+    shares_in : {"fraction", "percent"}, optional
         Whether shares of groups run from 0 to 1 or from 0 to 100.
     """
 
     encoding: str | None = None
     separator: str | None = None
     decimal: str | None = None
-    shares: Literal["fraction", "percent"] | None = None
+    shares_in: Literal["fraction", "percent"] | None = None
 
     def __post_init__(self) -> None:
         _require("separator", self.separator, tuple(SEPARATORS))
         _require("decimal", self.decimal, tuple(DECIMALS))
-        _require("shares", self.shares, ("fraction", "percent"))
+        _require("shares_in", self.shares_in, ("fraction", "percent"))
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)

@@ -33,7 +33,7 @@ from disaggregate.web.forms import (
     FormError,
     read_columns,
     read_length,
-    read_mends,
+    read_settled,
 )
 from disaggregate.web.guard import TooLarge
 from disaggregate.web.limits import Limits
@@ -190,16 +190,16 @@ class Pages:
         )
 
     async def check(self, request: Request) -> Response:
-        """Show every problem of the tables, or mend some."""
+        """Show every problem of the tables, or settle one."""
         session = self._session(request)
         if session.choice is None or session.checked is None:
             return _to(session, "columns")
         problem = ""
         if request.method == "POST":
             form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
-            session.choice["mends"] += read_mends(form, session.checked["mends"])
-            if form.get("mend") == "undo":
-                session.choice["mends"] = []
+            session.choice["reading"] |= read_settled(form, session.checked["problems"])
+            if form.get("settle") == "undo":
+                session.choice["reading"] = {}
             try:
                 await self._check(session)
             except TaskError as error:

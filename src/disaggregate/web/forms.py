@@ -73,7 +73,7 @@ def read_columns(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str
         "group_results": results["group"][0],
         "sampled": sampled,
         "outcome": outcome,
-        "mends": [],
+        "reading": {},
         "fields": {
             f"{table}-{column}": role
             for table in chosen
@@ -91,10 +91,11 @@ def read_length(form: Mapping[str, Any]) -> str:
     return length
 
 
-def read_mends(form: Any, offered: list[dict[str, str]]) -> list[str]:
-    """Read which mends were asked for; only those that were offered count."""
-    wanted = form.getlist("mend") if hasattr(form, "getlist") else [form.get("mend")]
-    return [one["key"] for one in offered if one["key"] in wanted]
+def read_settled(form: Mapping[str, Any], problems: list[dict[str, Any]]) -> dict[str, str]:
+    """Read the choice that settles a problem, as a setting of how tables are read; only offered ones count."""
+    wanted = str(form.get("settle", ""))
+    offered = [choice for problem in problems for choice in problem["choices"]]
+    return {one["setting"]: one["value"] for one in offered if f"{one['setting']}={one['value']}" == wanted}
 
 
 def _roles(

@@ -4,5 +4,5 @@ import disaggregate.analysis
 import disaggregate.report
 import disaggregate.tables.check
 import disaggregate.tables.guess
-import disaggregate.tables.mends
+import disaggregate.tables.two_tables
 import disaggregate.web.tasks  # noqa: F401

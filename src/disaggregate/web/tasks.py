@@ -51,41 +51,45 @@ def look(folder: str, people: str, results: str) -> dict[str, Any]:
 
 
 def check(folder: str, files: dict[str, str], choice: dict[str, Any]) -> dict[str, Any]:
-    """List every problem of the tables, and what can be mended; write the tables that a fit would read."""
-    from disaggregate.tables.check import check_tables
-    from disaggregate.tables.errors import TableError
-    from disaggregate.tables.files import read_table
-    from disaggregate.tables.mends import mend, offered_mends
-    from disaggregate.tables.roles import resolve_roles
+    """List every problem of the tables, with the choices that they leave open; write what a fit would read."""
+    from dataclasses import replace
 
-    people, results = (read_table(Path(folder, files[kind])) for kind in ("people", "results"))
-    if choice["group_results"] != choice["roles"].get("group"):
-        taken = choice["roles"].get("group")
-        results = results.drop(columns=[taken], errors="ignore").rename(columns={choice["group_results"]: taken})
+    from disaggregate.tables.errors import TableError
+    from disaggregate.tables.files import read_and_tell
+    from disaggregate.tables.reading import Reading
+    from disaggregate.tables.roles import resolve_roles
+    from disaggregate.tables.two_tables import prepared
+
+    reading = Reading(**choice["reading"])
+    people, results = (read_and_tell(Path(folder, files[kind]), None, reading) for kind in ("people", "results"))
+    taken = choice["roles"].get("group")
+    if choice["group_results"] != taken:
+        table = results.table.drop(columns=[taken], errors="ignore")
+        results = replace(results, table=table.rename(columns={choice["group_results"]: taken}))
     try:
-        roles = resolve_roles(people, results, **choice["roles"])
+        roles = resolve_roles(people.table, results.table, **choice["roles"])
     except TableError as error:
-        told = [{"level": "error", "where": "columns", "message": line} for line in str(error).splitlines()]
-        return {"problems": told, "mends": [], "mended": [], "ready": False, "summary": ""}
-    before = offered_mends(people, results, roles)
-    people, results = mend(people, results, roles, choice["mends"])
-    mended = [one.label for one in before if one.key in choice["mends"]]
-    mends = [one for one in offered_mends(people, results, roles) if one.key not in choice["mends"]]
-    problems = check_tables(people, results, roles, choice["sampled"])
-    columns = [name for name in people if name not in roles.ignore]
-    people[columns].to_csv(Path(folder, PEOPLE), index=False)
-    results.to_csv(Path(folder, RESULTS), index=False)
-    counts = people[roles.count].sum() if roles.count else len(people)
+        told = [_told("error", "columns", line) for line in str(error).splitlines()]
+        return {"problems": told, "settled": choice["reading"], "ready": False}
+    tables = prepared(people, results, roles, reading)
+    problems = tables.check(choice["sampled"])
+    columns = [name for name in tables.people if name not in roles.ignore]
+    tables.people[columns].to_csv(Path(folder, PEOPLE), index=False)
+    tables.results.to_csv(Path(folder, RESULTS), index=False)
     return {
-        "problems": [{"level": p.level, "where": p.where, "message": p.message} for p in problems],
-        "mends": [{"key": one.key, "label": one.label} for one in mends],
-        "mended": mended,
+        "problems": [_told(one.level, one.where, one.message, one.choices) for one in problems],
+        "settled": choice["reading"],
         "ready": not any(problem.level == "error" for problem in problems),
-        "n_rows": len(people),
-        "n_people": int(counts),
-        "n_groups": len(results),
+        "n_rows": len(tables.people),
+        "n_people": int(tables.people[roles.count].sum() if roles.count else len(tables.people)),
+        "n_groups": len(tables.results),
         "features": list(roles.features),
     }
+
+
+def _told(level: str, where: str, message: str, choices: Any = ()) -> dict[str, Any]:
+    offered = [{"setting": one.setting, "value": one.value, "meaning": one.meaning} for one in choices]
+    return {"level": level, "where": where, "message": message, "choices": offered}
 
 
 def subgroups(folder: str, by: list[str]) -> dict[str, Any]:
