@@ -107,7 +107,7 @@ def _judged(role: str, name: str, values: np.ndarray, reading: Reading) -> tuple
 def _mixed(n_above: int, n_between: int, known: np.ndarray) -> str:
     return (
         f"share: expected shares from 0 to 1, got {plural(n_above, 'value')} above 1 (up to {known.max():g}) "
-        f"beside {n_between} from 0 to 1; if all are percentages, say so (--shares-in percent), else correct these."
+        f"beside {n_between} from 0 to 1; if all are percentages, say so (--shares-in percent), else correct them."
     )
 
 
