@@ -120,10 +120,10 @@ def test_reports_keep_silent_about_few(analysis, tmp_path):
     people, _ = tables()
     write_report(analysis, people, tmp_path / "open.html")
     write_report(analysis, people, tmp_path / "shut.html", min_group_size=5)
-    assert "1.000" in row_of_group(tmp_path / "open.html", "one")
+    assert "100.0%" in row_of_group(tmp_path / "open.html", "one")
     for group in ("one", "few"):
         assert "." not in row_of_group(tmp_path / "shut.html", group)
-    assert "0.500" in row_of_group(tmp_path / "shut.html", "some")
+    assert "50.0%" in row_of_group(tmp_path / "shut.html", "some")
     assert "What was noticed" in (tmp_path / "open.html").read_text(encoding="utf-8")
     assert "What was noticed" not in (tmp_path / "shut.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="nothing may be told"):

@@ -53,7 +53,7 @@ BAD_FITS = {
     "mapping without groups": (X, SHARES, None, "y maps groups to shares but groups is None"),
     "shares without groups": (X, ROWS, None, "Unknown label type: continuous.* pass groups="),
     "Series without groups": (X, pd.Series(SHARES), None, "y has 4 labels but X has 15 rows.* pass groups="),
-    "one class": (X, np.ones(15), None, r"expected two classes, got 1 class\(es\)"),
+    "one class": (X, np.ones(15), None, r"expected two classes or more, got 1 class\(es\)"),
     "missing label": (X, [None, *[0, 1] * 7], None, "label of row 0 is missing"),
     "other groups than the target": (X, dg.group_target(GROUPS, SHARES), GROUPS[::-1], "groups= disagrees"),
     "cut group": (X[1:], dg.group_target(GROUPS, SHARES)[1:], None, "group 'B' has 5 members but 4 came"),

@@ -21,7 +21,9 @@ def fit_tables(
     *,
     group: str,
     share: str | None = None,
-    positives: str | None = None,
+    shares: str | Iterable[str] = (),
+    positives: str | Iterable[str] | None = None,
+    rest: str | None = None,
     total: str | None = None,
     low: str | None = None,
     high: str | None = None,
@@ -55,7 +57,11 @@ def fit_tables(
     share, positives, total, low, high, noise, size : str, optional
         Columns of results: the share of the outcome; or its count and among how many; or the lowest and highest
         possible share or count; the scale of privacy noise on a count; the size of the population of which people
-        are a sample.
+        are a sample. Several columns of ``positives`` are the counts of several outcomes.
+    shares : str or iterable of str
+        Columns of results with the share of each of several outcomes.
+    rest : str, optional
+        Name of the outcome that is left of the total, or of 1.
     count, weight : str, optional
         Columns of people: how many people a row stands for, where rows are cells; the survey weight.
     replicates, features, ignore : str or iterable of str
@@ -92,7 +98,9 @@ def fit_tables(
     given: dict[str, Any] = {
         "group": group,
         "share": share,
+        "shares": shares,
         "positives": positives,
+        "rest": rest,
         "total": total,
         "low": low,
         "high": high,
