@@ -45,6 +45,17 @@ def analysis(tables):
     )
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_what_left_a_choice_open_can_be_saved(tables, tmp_path):
+    people, results, _ = tables
+    named = results.assign(pct=results["share"])  # a name that speaks of percentages, and values from 0 to 1
+    short = SETTINGS | {"n_draws": 2, "n_burn": 2}
+    found = dg.fit_tables(people, named, group="district", share="pct", settings=short)
+    assert any("percent" in problem.message for problem in found.problems)
+    found.save(tmp_path / "m.dgz")
+    assert dg.load(tmp_path / "m.dgz").problems == found.problems
+
+
 def test_features_are_all_the_rest_and_are_encoded(analysis):
     assert analysis.roles.features == ("age", "place", "sex")
     assert analysis.encoder.features == ["age", "place", "sex"]

@@ -31,7 +31,7 @@ from disaggregate.tables.files import iter_table, read_and_tell, schema_of, writ
 from disaggregate.tables.folders import Everybody, FolderRows, PeopleFolder, narrowed, told_by_path
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
-from disaggregate.tables.problem import require_no_errors
+from disaggregate.tables.problem import require_no_errors, without_choices
 from disaggregate.tables.reading import Read, Reading
 from disaggregate.tables.roles import resolve_roles
 from disaggregate.tables.sample_weights import weights_in_shares
@@ -117,7 +117,7 @@ def fit_folder(
         data,
         **arguments,
     )
-    return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
+    return Analysis(classifier, encoder, known, schema, sampled, without_choices(problems))
 
 
 def _require_dense(settings: dict[str, Any]) -> None:

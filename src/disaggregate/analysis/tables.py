@@ -14,7 +14,7 @@ from disaggregate.tables.encoding import make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import schema_of
 from disaggregate.tables.ids import group_ids
-from disaggregate.tables.problem import require_no_errors
+from disaggregate.tables.problem import require_no_errors, without_choices
 from disaggregate.tables.reading import Reading
 from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.two_tables import read_two_tables
@@ -55,4 +55,4 @@ def fit_in_memory(
     classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
     weights = weights_in_shares(people, known, ids, evidence)
     classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts_to_fit(people, known), **(how or {}))
-    return Analysis(classifier, encoder, known, schema, sampled, tuple(problems))
+    return Analysis(classifier, encoder, known, schema, sampled, without_choices(problems))

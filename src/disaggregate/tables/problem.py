@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from disaggregate.tables.errors import Choice, TableError
@@ -46,6 +46,11 @@ def require_no_errors(problems: Iterable[Problem]) -> None:
     if errors:
         message = "\n".join(f"{error.where}: {error.message}" for error in errors)
         raise TableError(message, errors[0].kind, errors[0].choices)
+
+
+def without_choices(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Return problems as they stand once a fit has been made: there is nothing left to choose."""
+    return tuple(replace(problem, choices=()) for problem in problems)
 
 
 def problem_of(error: TableError, where: str) -> Problem:
