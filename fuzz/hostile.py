@@ -75,7 +75,7 @@ def cases(folder: Path) -> Iterator[Case]:
         yield f"results in {name}", ["check", people, path(name), *ROLES], MISTAKE
     yield (
         "the choice made",
-        ["check", people, path("ambiguous.csv"), *ROLES, "--decimal", ",", "--shares", "percent"],
+        ["check", people, path("ambiguous.csv"), *ROLES, "--decimal", ",", "--shares-in", "percent"],
         FINE,
     )
     yield "an unknown encoding", ["check", *tables, "--encoding", "klingon"], MISTAKE

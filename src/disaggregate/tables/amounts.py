@@ -134,11 +134,14 @@ class AmountForms:
         form = self.forms.setdefault(name, Form())
         if not form.is_number:
             return
-        values = column.dropna().unique()
+        known = column.dropna()
+        if not known.map(lambda value: isinstance(value, (str, Real)) and value is not True).all():
+            form.is_number = False  # lists, dates and the like
+            return
+        values = known.unique()
         texts = [value for value in values if isinstance(value, str)]
         form.look(texts)
         if len(texts) < len(values):  # numbers beside texts, in a workbook or a dataframe
-            form.is_number &= all(isinstance(value, (str, Real)) and value is not True for value in values)
             form.percent.add(False)
 
     def has_point(self) -> None:
