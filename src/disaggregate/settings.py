@@ -26,7 +26,7 @@ GROUPS_AT_RANDOM = {"context": False, "emphasis": "auto", "group_effects": False
 
 # Nobody waits for so many draws, chains or threads.
 _TOO_MANY = 2**31
-# A sparse fit with mu = 1e300 did not end; no prior of a scale needs more than these.
+# Bounds against typos; no prior of a scale needs more.
 _LEAST_PRIOR, _MOST_PRIOR = 1e-9, 1e9
 _MOST_CHAINS = 10_000
 

@@ -21,13 +21,13 @@ from disaggregate.fitting.resumable import (
     require_tuning,
 )
 from disaggregate.fitting.run import Chain
-from disaggregate.posterior.draws import gather_dense_draws
+from disaggregate.posterior.draws import KernelDraws, Put, gather_dense_draws
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport, ladder_report, mixture_report
 from disaggregate.posterior.log_evidence import average_evidence
-from disaggregate.posterior.mixture import share_out, weave
+from disaggregate.posterior.mixture import Posterior, share_out, weave
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.mode import Mode
 from disaggregate.sampler.dense.state import new_record, new_state
@@ -123,28 +123,39 @@ class DenseSampling:
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
-        drawn = [[draws for chain in chains for draws in chain.draws()] for chains in self._chains]
-        draws, missing = even_draws(drawn, self._planned())
+        draws, missing = self._even_draws()
         plan, data = self._plan, self._plan.data
-        parts = [
-            gather_dense_draws(
-                chains,
-                replace(kernel.model.basis, context=plan.context is not None),
-                kernel.model.to_kernels,
-                kernel.model.backend.target.components,
-                plan.context_norm,
-                partial(place.put, number),
-            )
-            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
-        ]
         constant = None if plan.separate_constant or plan.has_places else plan.scale_priors.individual
         reports = {
             kernel.index: ladder_report(chains, kernel.tuning.powers, data, constant)
             for kernel, chains in zip(self._kernels, draws, strict=True)
         }
-        posterior = weave(parts, plan.streams.for_order())
         ladder = _sum_up(reports, self._scores)
-        return Fitted(posterior, *tallies(data, draws), ladder, self._scores, missing)
+        return Fitted(self._posterior(draws, place), *tallies(data, draws), ladder, self._scores, missing)
+
+    def _even_draws(self) -> tuple[list[list[DenseDraws]], str]:
+        """Return as many draws of each chain of a kernel, and what is missing, in words."""
+        drawn = [[draws for chain in chains for draws in chain.draws()] for chains in self._chains]
+        return even_draws(drawn, self._planned())
+
+    def _posterior(self, draws: list[list[DenseDraws]], place: DrawsPlace) -> Posterior:
+        """Put the draws of all kernels together."""
+        parts = [
+            self._gathered(kernel, chains, partial(place.put, number))
+            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
+        ]
+        return weave(parts, self._plan.streams.for_order())
+
+    def _gathered(self, kernel: TunedKernel, chains: list[DenseDraws], put: Put) -> KernelDraws:
+        """Turn the draws of one kernel into weights of the kernel."""
+        return gather_dense_draws(
+            chains,
+            replace(kernel.model.basis, context=self._plan.context is not None),
+            kernel.model.to_kernels,
+            kernel.model.backend.target.components,
+            self._plan.context_norm,
+            put,
+        )
 
     def _planned(self) -> list[int]:
         return [chains[0].schedule.n_draws for chains in self._chains]

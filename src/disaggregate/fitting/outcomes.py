@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.results import Fitted, even_draws
-from disaggregate.posterior.draws import gather_outcome_draws
-from disaggregate.posterior.mixture import weave
+from disaggregate.fitting.kernels import TunedKernel
+from disaggregate.fitting.results import Fitted
+from disaggregate.posterior.draws import KernelDraws, Put, gather_outcome_draws
+from disaggregate.sampler.dense.chains import DenseDraws
 
 
 class OutcomeSampling(DenseSampling):
@@ -19,24 +19,22 @@ class OutcomeSampling(DenseSampling):
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
-        drawn = [[draws for chain in chains for draws in chain.draws()] for chains in self._chains]
-        draws, missing = even_draws(drawn, self._planned())
-        plan, data = self._plan, self._plan.data
-        parts = [
-            gather_outcome_draws(
-                chains,
-                replace(kernel.model.basis, context=plan.context is not None),
-                kernel.model.to_kernels,
-                plan.n_outcomes,
-                0 if plan.context is None else plan.context.shape[1],
-                len(data.names) if plan.has_places else 0,
-                plan.context_norm,
-                partial(place.put, number),
-            )
-            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
-        ]
+        draws, missing = self._even_draws()
+        data = self._plan.data
         by_chain = [np.sum([part.label_sums for part in chain], axis=0) for chain in zip(*draws, strict=True)]
         labels = [data.in_caller_order(sums.reshape(len(data.order), -1)) for sums in by_chain]
         shares = np.sum([chain.share_tallies for chains in draws for chain in chains], axis=0)
-        posterior = weave(parts, plan.streams.for_order())
-        return Fitted(posterior, np.stack(labels), shares, None, self._scores, missing)
+        return Fitted(self._posterior(draws, place), np.stack(labels), shares, None, self._scores, missing)
+
+    def _gathered(self, kernel: TunedKernel, chains: list[DenseDraws], put: Put) -> KernelDraws:
+        plan = self._plan
+        return gather_outcome_draws(
+            chains,
+            replace(kernel.model.basis, context=plan.context is not None),
+            kernel.model.to_kernels,
+            plan.n_outcomes,
+            0 if plan.context is None else plan.context.shape[1],
+            len(plan.data.names) if plan.has_places else 0,
+            plan.context_norm,
+            put,
+        )
