@@ -61,7 +61,6 @@ class Own(NamedTuple):
     """
 
     number: int
-    start: int
     is_sample: bool
     has_counts: bool
     is_forced: bool
@@ -129,7 +128,7 @@ def own_report(reports, rung, j, individual, with_counts, room):
     own_rung = np.int64(0) if is_sample else rung
     begin, end = allowed_nodes(reports, own_rung, j)
     return Own(
-        j, start, is_sample, with_counts and reports.law[j] != NOTHING, is_forced(reports, own_rung, j),
+        j, is_sample, with_counts and reports.law[j] != NOTHING, is_forced(reports, own_rung, j),
         reports.law[j] == EXACT, reports.is_bound[j] > 0, 1.0 if reports.most[own_rung, j] > 0 else -1.0, begin,
         end, reports.share[j], reports.size[j], reports.effective[j], individual[start:stop],
         reports.weight[start:stop], reports.counts[start:stop], reports.units[start:stop],
@@ -171,12 +170,7 @@ def search_range(own, offset, deviation):
     people = 0.0
     for i in range(own.counts.size):
         people += own.counts[i]
-    mean = 0.0
-    spread = 0.0
-    for i in range(own.counts.size):
-        mean += own.counts[i] / people * own.individual[i]
-        spread += own.counts[i] / people * square(own.individual[i])
-    guess = offset_of_share(own.share, mean, spread)
+    guess, _ = offset_of_share(own.share, own.individual, own.counts, people)
     told = people * INFORMATION_PER_PERSON * square(deviation)
     guess = lesser(
         greater((offset + told * guess) / (1.0 + told), offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET
@@ -189,22 +183,22 @@ def sample_range(share, individual, weight, offset, deviation):
     """Return the same for a sample, whose share alone would put the offset about where it is looked for."""
     if deviation == 0.0:
         return offset, offset, offset
-    mean = 0.0
-    spread = 0.0
-    for row in range(individual.size):
-        mean += weight[row] * individual[row]
-        spread += weight[row] * square(individual[row])
-    guess = offset_of_share(share, mean, spread)
+    guess, width = offset_of_share(share, individual, weight, 1.0)
     guess = lesser(greater(guess, offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET)
-    margin = SEARCH_MARGIN * deviation + SEARCH_ROOM * math.sqrt(1.0 + greater(spread - square(mean), 0.0))
+    margin = SEARCH_MARGIN * deviation + SEARCH_ROOM * width
     return guess, lesser(offset, guess) - margin, greater(offset, guess) + margin
 
 
 @part
-def offset_of_share(share, mean, square_mean):
-    """Return the offset at which normal scores would have this share."""
-    width = math.sqrt(1.0 + greater(square_mean - square(mean), 0.0))
-    return rough_quantile(lesser(greater(share, SHARE_MARGIN), 1.0 - SHARE_MARGIN)) * width - mean
+def offset_of_share(share, individual, weight, total):
+    """Return the offset at which normal scores would have this share, and their width; weights add up to total."""
+    mean = 0.0
+    spread = 0.0
+    for row in range(individual.size):
+        mean += weight[row] / total * individual[row]
+        spread += weight[row] / total * square(individual[row])
+    width = math.sqrt(1.0 + greater(spread - square(mean), 0.0))
+    return rough_quantile(lesser(greater(share, SHARE_MARGIN), 1.0 - SHARE_MARGIN)) * width - mean, width
 
 
 @part
