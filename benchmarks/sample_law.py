@@ -70,10 +70,14 @@ LAWS = {
 
 @dataclass(frozen=True)
 class Sample:
-    """What the fit sees; ``weights`` is None where all were equally likely to be sampled."""
+    """What the fit sees; ``weights`` is None where all were equally likely to be sampled.
+
+    People of a group who are alike are one row, with how many they are in ``counts``: the posterior is the same.
+    """
 
     X: np.ndarray
     groups: np.ndarray
+    counts: np.ndarray
     reports: dict[int, evidence.Population]
     weights: np.ndarray | None
 
@@ -90,10 +94,19 @@ def simulate(rng: np.random.Generator, law: Law, n_groups: int = N_GROUPS) -> Sa
     reports = {group: evidence.Population(share, size) for group, share in enumerate(labels.mean(axis=1).tolist())}
     liking = np.where(feature == 1, LIKELIER, 1.0) if law.is_weighted else np.ones(feature.shape)
     drawn = [unequal_sample(rng, own, law.n_sampled) for own in liking]
-    rows = np.concatenate([own[chosen] for own, (chosen, _) in zip(feature, drawn, strict=True)])
-    weights = 1.0 / np.concatenate([chance for _, chance in drawn])
-    groups = np.repeat(np.arange(n_groups), law.n_sampled)
-    return Sample(rows[:, None].astype(float), groups, reports, weights if law.is_weighted else None)
+    people = pd.DataFrame(
+        {
+            "group": np.repeat(np.arange(n_groups), law.n_sampled),
+            "feature": np.concatenate([own[chosen] for own, (chosen, _) in zip(feature, drawn, strict=True)]),
+            "weight": 1.0 / np.concatenate([chance for _, chance in drawn]),
+        }
+    )
+    cells = people.groupby(["group", "feature"], as_index=False).agg(
+        count=("weight", "size"), weight=("weight", "first")
+    )
+    X, weights = cells[["feature"]].to_numpy(float), cells["weight"].to_numpy()
+    counts, groups = cells["count"].to_numpy(), cells["group"].to_numpy()
+    return Sample(X, groups, counts, reports, weights if law.is_weighted else None)
 
 
 def unequal_sample(rng: np.random.Generator, liking: np.ndarray, n_sampled: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +158,7 @@ def fit_one(seed: int, law: Law, n_groups: int = N_GROUPS) -> dict[str, float]:
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.fit(data.X, data.reports, groups=data.groups, sample_weight=data.weights)
+        model.fit(data.X, data.reports, groups=data.groups, counts=data.counts, sample_weight=data.weights)
     seconds = time.perf_counter() - began
     return judged(rate_draws(model, data.groups)) | {"seconds": seconds}
 
@@ -160,7 +173,7 @@ def report(rows: pd.DataFrame) -> str:
         "",
         f"Made by `python -m benchmarks.sample_law`: {N_GROUPS} groups, populations of {POPULATION:,}, a feature "
         f"whose frequency has a Beta{FREQUENCY} distribution over groups, and rates of {RATES[0]:.2f} without it "
-        f"and {RATES[1]:.2f} with it. The fit sees some rows per group and the share of each population, with a "
+        f"and {RATES[1]:.2f} with it. The fit sees some people per group, those alike as one row, and the share of each population, with a "
         "linear kernel. An estimate is the predicted probability averaged over groups; ± are standard errors over "
         f"data sets. Where probabilities are unequal, people with the feature are {LIKELIER:.0f} times as likely "
         "to be sampled, and rows have the inverse of their probability as weight. Seconds: median over fits.",

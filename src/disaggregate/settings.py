@@ -67,8 +67,10 @@ _CONTEXT, _PLACE = 0.15, 0.2
 # put down to each. A half-normal prior lets the individual part vanish, and was wrong on real groups.
 _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 
-# Standard deviations below this change no probability by more than some 0.01.
-_FLOOR = 0.03
+# Standard deviations below this change no probability by more than some 0.01. Those of places are integrated out,
+# so that chains do not mind if they nearly vanish; and where places do not differ, a higher floor takes what the
+# noise of small samples does for differences between places, and makes those between people too small.
+_FLOOR, _PLACE_FLOOR = 0.03, 0.01
 
 
 def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, ScalePrior]:
@@ -89,7 +91,7 @@ def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, Scal
     return {
         "individual": individual,
         "context": half_normal(_CONTEXT, _FLOOR),
-        "place": half_normal(_PLACE, _FLOOR),
+        "place": half_normal(_PLACE, _PLACE_FLOOR),
     }
 
 
