@@ -173,10 +173,11 @@ def report(rows: pd.DataFrame) -> str:
         "",
         f"Made by `python -m benchmarks.sample_law`: {N_GROUPS} groups, populations of {POPULATION:,}, a feature "
         f"whose frequency has a Beta{FREQUENCY} distribution over groups, and rates of {RATES[0]:.2f} without it "
-        f"and {RATES[1]:.2f} with it. The fit sees some people per group, those alike as one row, and the share of "
-        "each population, with a linear kernel. An estimate is the predicted probability averaged over groups; ± are standard "
-        f"errors over data sets. Where probabilities are unequal, people with the feature are {LIKELIER:.0f} times as likely "
-        "to be sampled, and rows have the inverse of their probability as weight. Seconds: median over fits.",
+        f"and {RATES[1]:.2f} with it. The fit sees some people per group, those alike as one row, and the share "
+        "of each population, with a linear kernel. An estimate is the predicted probability averaged over groups; "
+        "± are standard errors over data sets. Where probabilities are unequal, people with the feature are "
+        f"{LIKELIER:.0f} times as likely to be sampled, and rows have the inverse of their probability as weight. "
+        "Seconds: median over fits.",
         "",
         *markdown_table([*header, "90 % interval", "its width", "seconds"], table),
     ]
