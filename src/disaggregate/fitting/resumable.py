@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -325,7 +325,9 @@ def _require_scores(scores: Any, n_bases: int) -> None:
 
 
 def _is_evidence(known: Any) -> bool:
-    return isinstance(known, LogEvidence) and all(_is_number(getattr(known, one.name)) for one in fields(known))
+    """Tell evidence, whose error need not be known."""
+    error = known.std_error if isinstance(known, LogEvidence) else None
+    return isinstance(error, float) and _is_number(known.value) and (np.isnan(error) or _is_number(error))
 
 
 def _require_generator(state: dict[str, Any]) -> None:
