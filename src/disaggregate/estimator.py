@@ -83,8 +83,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         How much the prior of dense weights favours the main directions in which individuals differ, over those in
         which they differ little: the power to which it takes the kernel's variance along each. 1 is the Gaussian
         process with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
-    centers : "all", int or array, default="all"
-        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
+    centers : "auto", "all", int or array, default="auto"
+        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points. "auto" is
+        every one of up to 2,000 individuals, and 1,000 landmarks of more; with sparse weights every one.
     intercept : bool, default=True
         Whether a constant is always in the model, outside the selection of kernels.
     context : bool or "auto", default=False
@@ -178,7 +179,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         degree: float = 3,
         coef0: float = 1.0,
         emphasis: float | Literal["auto"] = "auto",
-        centers: Any = "all",
+        centers: Any = "auto",
         intercept: bool = True,
         context: bool | Literal["auto"] = False,
         group_effects: bool | Literal["auto"] = "auto",
@@ -324,9 +325,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         """
         check_settings(self.get_params(deep=False))
-        if self.weights != "dense" or isinstance(self.centers, str):
+        if self.weights != "dense" or (isinstance(self.centers, str) and self.centers != "auto"):
             raise ValueError(
-                'data in partitions need weights="dense" and a number of landmarks, such as centers=500.'
+                'data in partitions need weights="dense" and landmarks: centers="auto", or a number such as 500.'
             )
         if any(population is not None for population in data.populations):
             raise ValueError(
@@ -575,7 +576,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Write the fitted model to a file, which :func:`disaggregate.load` reads.
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
-        training individual, with a number those of so many, so treat it as you treat those. With
+        training individual, with a number or "auto" those of some, so treat it as you treat those. With
         ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds nobody's.
 
         Parameters
@@ -690,7 +691,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         return read_labels(y, n_rows)
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
-        centers = choose_centers(features, self.centers, streams.for_centers())
+        is_open = isinstance(self.centers, str) and self.centers == "auto"
+        wanted = "all" if is_open and self.weights == "sparse" else self.centers
+        centers = choose_centers(features, wanted, streams.for_centers())
         emphasis = self.emphasis if self.weights == "dense" else 1.0
         candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, emphasis, features)
         bases = [

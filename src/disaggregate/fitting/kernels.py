@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from disaggregate.basis import Basis, choose_centers
+from disaggregate.basis.centers import ALL_ROWS
 from disaggregate.fitting.escalation import try_kernels
 from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, held_rows, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
@@ -27,7 +28,7 @@ _LEAST_SHARE = 0.4
 
 # Kernels are compared on at most this many centres; beyond, finding their directions takes longer than a short
 # run.
-_MOST_CENTERS = 1500
+_MOST_CENTERS = ALL_ROWS
 
 
 def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
