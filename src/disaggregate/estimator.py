@@ -6,6 +6,7 @@ import copy
 import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -19,6 +20,7 @@ from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.exclusive import exclusively
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
+from disaggregate.fitting.rounds import BURN, FIRST
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
@@ -26,6 +28,7 @@ from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
 from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
+from disaggregate.posterior.enough import are_enough
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
@@ -116,7 +119,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with sparse
         weights, whose replicas are expensive.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
-        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
+        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw. ``n_draws="auto"`` adds draws
+        in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
+        ``n_burn="auto"`` is 250 with that, and else 1,000.
     n_jobs : int or None, default=None
         Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -192,8 +197,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         latent: Literal["exact", "metropolis"] = "exact",
         n_replicas: int | None = None,
         n_chains: int = 4,
-        n_draws: int = 1000,
-        n_burn: int = 1000,
+        n_draws: int | Literal["auto"] = 1000,
+        n_burn: int | Literal["auto"] = 1000,
         thin: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -371,13 +376,13 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
             if warm_start and self.__sklearn_is_fitted__():
                 last = getattr(self, "_session", None)
-                session.warm_start(last, self.n_draws)
+                session.warm_start(last, self._schedule.n_draws)
                 plan = session.plan
             else:
                 streams = Streams(session.seed_or(self.random_state))
                 plan = self._plan(features, data, context, partitions, streams, threads)
                 session.start_or_resume(plan)
-            fitted = session.run()
+            fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
         self.classes_, self._session = classes, session
         self.context_ = context
         self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
@@ -702,6 +707,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         ]
         return bases, np.array([candidate.odds for candidate in candidates])
 
+    @property
+    def _schedule(self) -> Schedule:
+        """Length of a chain, to begin with, and its moves."""
+        moves: Moves = "dense" if self.weights == "dense" else "sparse"
+        moves = "published" if self.latent == "metropolis" else moves
+        n_draws = FIRST if self.n_draws == "auto" else self.n_draws
+        n_burn = self.n_burn
+        if n_burn == "auto":
+            n_burn = BURN if self.n_draws == "auto" else 1000
+        return Schedule(n_burn, n_draws, self.thin, moves)
+
     def _plan(
         self,
         features: np.ndarray,
@@ -712,8 +728,6 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         threads: Threads,
     ) -> FitPlan:
         """Put together all that a fit needs."""
-        moves: Moves = "dense" if self.weights == "dense" else "sparse"
-        moves = "published" if self.latent == "metropolis" else moves
         bases, odds = self._candidates(features, streams)
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
@@ -730,7 +744,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             separate_constant=of_places,
             scale_priors=ScalePriors(**scale_priors(settings, of_places)),
             prior=Prior(float(self.a), float(self.b), *scale_prior(self.weights, self.mu, self.nu)),
-            schedule=Schedule(self.n_burn, self.n_draws, self.thin, moves),
+            schedule=self._schedule,
             n_chains=self.n_chains,
             n_replicas=self.n_replicas,
             streams=streams,

@@ -44,7 +44,7 @@ def test_given_points_are_taken(points):
 @pytest.mark.parametrize(
     ("centers", "message"),
     [
-        ("some", "centers must be \"all\", a number or an array of points, got 'some'"),
+        ("some", 'centers must be "auto", "all", a number or an array of points, got \'some\''),
         (0, "centers must be 1 or more, got 0"),
         (-3, "centers must be 1 or more, got -3"),
         (None, r"centers as an array must have shape \(n_centers, 2\)"),

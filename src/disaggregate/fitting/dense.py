@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from disaggregate.fitting.digits import digest, require_same_digits
-from disaggregate.fitting.draws_place import DrawsPlace
+from disaggregate.fitting.draws_place import DrawsInMemory, DrawsPlace
 from disaggregate.fitting.kernel_model import TunedKernel, held_rows, kernel_model, tuned
 from disaggregate.fitting.kernels import kernels_of_mixture
 from disaggregate.fitting.plan import FitPlan
@@ -85,6 +85,15 @@ class DenseSampling:
     def chains(self) -> list[Chain]:
         """All chains; those of different kernels alternate, so that they are equally far at any time."""
         return [chain for turn in zip(*self._chains, strict=True) for chain in turn]
+
+    @property
+    def n_planned(self) -> int:
+        """Draws per chain that are planned."""
+        return sum(self._planned())
+
+    def so_far(self) -> Posterior:
+        """Return what was drawn so far, to be judged."""
+        return self._posterior(self._even_draws()[0], DrawsInMemory())
 
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
