@@ -252,9 +252,10 @@ def test_an_interrupt_after_the_last_sweep_costs_nothing(owner, name, monkeypatc
         os.kill(os.getpid(), signal.SIGINT)
         return real(*given)
 
-    with monkeypatch.context() as patch, pytest.warns(match="after the last sweep"):
+    with monkeypatch.context() as patch:
         patch.setattr(owner, name, interrupted)
-        model = fit(model_of("one replica"), checkpoint=tmp_path / "run.dgc")
+        with pytest.warns(match="after the last sweep"):
+            model = fit(model_of("one replica"), checkpoint=tmp_path / "run.dgc")
     assert not model.stopped_early_
     assert_same(model, fit(model_of("one replica")))
 
