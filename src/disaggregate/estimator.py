@@ -24,6 +24,7 @@ from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
+from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
 from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("disaggregate")
 
+_INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was drawn is lost."
 
 # Intercepts of groups, over all scores of several outcomes, that are weights of their own.
 _MOST_OFFSETS = 2000
@@ -340,6 +342,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             np.array([0, 1]), features, training, data, context, partitions, False, checkpoint, resume, draws_to
         )
 
+    @noted_interrupts()
     def _run(
         self,
         classes: np.ndarray,
@@ -373,7 +376,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 streams = Streams(session.seed_or(self.random_state))
                 plan = self._plan(features, data, context, partitions, streams, threads)
                 session.start_or_resume(plan)
+            hold_interrupts()  # from the first sweep on
             fitted = session.run()
+            if fitted.stopped_early:
+                hold_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
         self.context_ = context
         self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
@@ -390,8 +396,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             None if len(classes) > 2 else check_reports(self.posterior_, training, data),
         )
         _LOG.info("fitted: %s", self.diagnostics_.verdict)
+        if is_interrupted():
+            warnings.warn(_INTERRUPTED_LATE, UserWarning, stacklevel=4)
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
         return self
 
     @property

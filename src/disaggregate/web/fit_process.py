@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from disaggregate.parallel.interrupts import noted_interrupts
 from disaggregate.web.fits import CHECKPOINT, MODEL, PROGRESS, STATUS
 from disaggregate.web.tasks import PEOPLE, RESULTS
 
@@ -51,7 +52,8 @@ def main(folder: Path) -> int:
     try:
         progress.write("starting")
         job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-        state = _fit(folder, job, progress)
+        with noted_interrupts():  # once something was drawn, the answer is written too
+            state = _fit(folder, job, progress)
     except KeyboardInterrupt:
         state = {"state": "stopped"}
     except MemoryError:
