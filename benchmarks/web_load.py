@@ -80,7 +80,7 @@ def main() -> None:
             fitting = [_opened(visitor, name, "full") for name in ("new-york", "country")]
             before = [_state(visitor, base) for base in fitting]
             times = _visit(port, token, steps(answered, fitting), arguments.people, arguments.seconds)
-            after = [_state(visitor, base) for base in fitting]
+            after = [_state(Visitor(port, token), base) for base in fitting]  # idle connections are closed
         finally:
             server.terminate()
     text = report(times, arguments.people, [f"{one} and {other}" for one, other in zip(before, after, strict=True)])

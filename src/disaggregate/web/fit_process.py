@@ -7,7 +7,9 @@ files in that folder, so that the page needs not live as long as the fit, nor th
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import sys
 import time
 import traceback
@@ -19,13 +21,24 @@ from disaggregate.web.fits import CHECKPOINT, MODEL, PROGRESS, STATUS
 from disaggregate.web.tasks import PEOPLE, RESULTS
 
 _EVERY = 0.4
+_AFTER = 0.1  # what comes after the draws, as a share of the whole time
+_NICER = 5
 
 
 class Progress:
-    """Writes down how far the fit is, some times a second."""
+    """Writes down what the fit is doing and how far it is, some times a second.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._last = folder, 0.0
+    Parameters
+    ----------
+    folder : Path
+        Where to.
+    seconds : float or None
+        About how long the whole fit takes, where that is known.
+    """
+
+    def __init__(self, folder: Path, seconds: float | None = None) -> None:
+        self._folder, self._seconds = folder, seconds
+        self._begun, self._last = time.time(), 0.0
         self._since: dict[str, tuple[float, int]] = {}
 
     def __call__(self, n_done: int, n_sweeps: int, what: str) -> None:
@@ -35,23 +48,69 @@ class Progress:
         if now - self._last < _EVERY and n_done not in (0, n_sweeps):
             return
         self._last = now
+        if what == "sampling" and n_done >= n_sweeps:
+            self.enter("judging")
+            return
         begun, before = self._since[what]
         pace = (n_done - before) / (now - begun) if now > begun else 0.0
-        left = (n_sweeps - n_done) / pace if pace > 0.0 else None
-        self.write(what, n_done, n_sweeps, left)
+        of_part = (n_sweeps - n_done) / pace if pace > 0.0 else None
+        self._write(what, n_done, n_sweeps, self._left(what, of_part))
 
-    def write(self, what: str, n_done: int = 0, n_sweeps: int = 0, left: float | None = None) -> None:
-        """Write one state of affairs."""
+    def enter(self, what: str) -> None:
+        """Learn that a part begins of which nobody tells how far it is."""
+        self._write(what, 0, 0, self._left(what, None))
+
+    def _left(self, what: str, of_part: float | None) -> float | None:
+        """Return about how many seconds are left of the whole fit; 0 where it should be over, None if unknown."""
+        after = _AFTER * (self._seconds or 0.0)
+        if what == "sampling" and of_part is not None:
+            return of_part + after
+        if what in ("judging", "writing"):
+            return None
+        if self._seconds is None:
+            return of_part
+        return max(self._seconds - (time.time() - self._begun), (of_part or 0.0), 0.0)
+
+    def _write(self, what: str, n_done: int, n_sweeps: int, left: float | None) -> None:
         _write(self._folder, PROGRESS, {"what": what, "done": n_done, "total": n_sweeps, "left": left})
+
+
+class _Begun(logging.Handler):
+    """Learns from the log that tables are read and the fit begins, which tells nothing of its progress at first."""
+
+    def __init__(self, progress: Progress, what: str) -> None:
+        super().__init__(logging.INFO)
+        self._progress, self._what = progress, what
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a line of the log."""
+        if record.msg.startswith("fitting"):
+            self._progress.enter(self._what)
+
+
+class _Stopping:
+    """Lets an interrupt end the draws, but not what is written of them afterwards."""
+
+    def __init__(self) -> None:
+        self.is_writing = False
+
+    def __call__(self, number: int, frame: object) -> None:
+        """Take an interrupt."""
+        if not self.is_writing:
+            raise KeyboardInterrupt
 
 
 def main(folder: Path) -> int:
     """Fit, and write what became of it; return the exit code."""
-    progress = Progress(folder)
+    stopping = _Stopping()
+    signal.signal(signal.SIGINT, stopping)
+    if hasattr(os, "nice"):
+        os.nice(_NICER)  # the page and its short tasks come first
     try:
-        progress.write("starting")
         job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
-        state = _fit(folder, job, progress)
+        progress = Progress(folder, None if job["resume"] else job.get("seconds"))
+        progress.enter("reading")
+        state = _fit(folder, job, progress, stopping)
     except KeyboardInterrupt:
         state = {"state": "stopped"}
     except MemoryError:
@@ -64,9 +123,12 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def _fit(folder: Path, job: dict[str, Any], progress: Progress, stopping: _Stopping) -> dict[str, Any]:
     from disaggregate.analysis import fit_tables
 
+    log = logging.getLogger("disaggregate")
+    log.setLevel(logging.INFO)
+    log.addHandler(_Begun(progress, "preparing" if "kernel" in job["settings"] else "comparing kernels"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the answer says whether the chains agree
         analysis = fit_tables(
@@ -78,7 +140,8 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
             sampled=job["sampled"],
             **job["roles"],
         )
-        progress.write("writing")
+        stopping.is_writing = True
+        progress.enter("writing")
         return _write_answer(folder, analysis)
 
 

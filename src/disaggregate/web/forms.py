@@ -98,6 +98,13 @@ def read_settled(form: Mapping[str, Any], problems: list[dict[str, Any]]) -> dic
     return {one["setting"]: one["value"] for one in offered if f"{one['setting']}={one['value']}" == wanted}
 
 
+def read_way(form: Mapping[str, Any], unread: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Read the choice of how a table is to be read, by the table; only offered ones count."""
+    wanted = str(form.get("settle", ""))
+    offered = [(one["where"], choice["setting"], choice["value"]) for one in unread for choice in one["choices"]]
+    return {kind: {setting: value} for kind, setting, value in offered if f"{kind}:{setting}={value}" == wanted}
+
+
 def _roles(
     form: Mapping[str, Any], table: str, columns: list[dict[str, Any]], known: Mapping[str, str]
 ) -> dict[str, list[str]]:
