@@ -30,9 +30,9 @@ MOST = 0.2  # seconds, for the median
 ABOUT = """\
 # The page under load
 
-Made by `python -m benchmarks.web_load`. {people} people open one page after another, and look at each for a second,
-on a machine with two cores. Two full fits were running at the beginning and at the end: {fits}. Every sixth or so asks for
-something that is computed in a process of its own, such as checking both tables; of these two run at a time, and others wait.
+Made by `python -m benchmarks.web_load`. {people} people open one page after another, and look at each a second
+on a machine with two cores. Two full fits, at the beginning and at the end: {fits}. Every eighth request or so is
+for something that is computed in a process of its own; two of these run at a time, and others wait.
 """
 
 
@@ -83,7 +83,9 @@ def main() -> None:
             after = [_state(Visitor(port, token), base) for base in fitting]  # idle connections are closed
         finally:
             server.terminate()
-    text = report(times, arguments.people, [f"{one} and {other}" for one, other in zip(before, after, strict=True)])
+    text = report(
+        times, arguments.people, [f"{one} and {other}" for one, other in zip(before, after, strict=True)]
+    )
     print(text)
     RESULTS.write_text(text, encoding="utf-8")
 
@@ -144,9 +146,7 @@ def _wait_for(visitor: Visitor, base: str, wanted: set[str], seconds: float = 40
         time.sleep(1.0)
 
 
-def _visit(
-    port: int, token: str, todo: Sequence[Step], n_people: int, seconds: float
-) -> dict[str, list[float]]:
+def _visit(port: int, token: str, todo: Sequence[Step], n_people: int, seconds: float) -> dict[str, list[float]]:
     """Let people do things until the time is over; return how long each kind of thing took."""
     times: dict[str, list[float]] = defaultdict(list)
     failures: list[str] = []

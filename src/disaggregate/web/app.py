@@ -161,7 +161,9 @@ class Pages:
             return _to(session, session.take(await self._looked(session)))
         except TaskError as error:  # as it was before
             session.readings, session.files = before
-            return self._ways(session, str(error), 400) if session.unread else self._columns(session, str(error), 400)
+            return (
+                self._ways(session, str(error), 400) if session.unread else self._columns(session, str(error), 400)
+            )
 
     def _ways(self, session: Session, problem: str = "", status: int = 200) -> Response:
         return self._page("tables.html.j2", status, session=session, problem=problem)

@@ -22,7 +22,6 @@ from disaggregate.web.tasks import PEOPLE, RESULTS
 
 _EVERY = 0.4
 _AFTER = 0.1  # what comes after the draws, as a share of the whole time
-_NICER = 5
 
 
 class Progress:
@@ -76,7 +75,7 @@ class Progress:
 
 
 class _Begun(logging.Handler):
-    """Learns from the log that tables are read and the fit begins, which tells nothing of its progress at first."""
+    """Learns from the log that the tables are read and the fit begins; progress is told only later."""
 
     def __init__(self, progress: Progress, what: str) -> None:
         super().__init__(logging.INFO)
@@ -88,29 +87,13 @@ class _Begun(logging.Handler):
             self._progress.enter(self._what)
 
 
-class _Stopping:
-    """Lets an interrupt end the draws, but not what is written of them afterwards."""
-
-    def __init__(self) -> None:
-        self.is_writing = False
-
-    def __call__(self, number: int, frame: object) -> None:
-        """Take an interrupt."""
-        if not self.is_writing:
-            raise KeyboardInterrupt
-
-
 def main(folder: Path) -> int:
     """Fit, and write what became of it; return the exit code."""
-    stopping = _Stopping()
-    signal.signal(signal.SIGINT, stopping)
-    if hasattr(os, "nice"):
-        os.nice(_NICER)  # the page and its short tasks come first
     try:
         job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
         progress = Progress(folder, None if job["resume"] else job.get("seconds"))
         progress.enter("reading")
-        state = _fit(folder, job, progress, stopping)
+        state = _fit(folder, job, progress)
     except KeyboardInterrupt:
         state = {"state": "stopped"}
     except MemoryError:
@@ -123,7 +106,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _fit(folder: Path, job: dict[str, Any], progress: Progress, stopping: _Stopping) -> dict[str, Any]:
+def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from disaggregate.analysis import fit_tables
 
     log = logging.getLogger("disaggregate")
@@ -140,7 +123,7 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress, stopping: _Stopp
             sampled=job["sampled"],
             **job["roles"],
         )
-        stopping.is_writing = True
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written down, whoever stops it now
         progress.enter("writing")
         return _write_answer(folder, analysis)
 
@@ -148,15 +131,17 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress, stopping: _Stopp
 def _write_answer(folder: Path, analysis: Any) -> dict[str, Any]:
     """Write what the page shows and hands out, and the model last: with it there is an answer."""
     from disaggregate.report import write_report
-    from disaggregate.report.page import make_sections, render_sections
+    from disaggregate.report.findings import find
+    from disaggregate.report.page import render_sections, sections_of
     from disaggregate.web.take_home import write_tables
 
     people = analysis.read(folder / PEOPLE)
-    sections = make_sections(analysis, people)
+    findings = find(analysis, people)
+    sections = sections_of(analysis, findings)
     for name, part in (("answer.html", sections[:1]), ("more.html", sections[1:])):
         (folder / name).write_text(render_sections(part), encoding="utf-8")
     write_report(analysis, people, folder / "report.html", sections=sections)
-    write_tables(analysis, people, folder)
+    write_tables(analysis, findings, folder)
     analysis.save(folder / MODEL)
     diagnostics = analysis.classifier.diagnostics_
     return {
