@@ -10,7 +10,7 @@ import time
 import pytest
 
 from disaggregate.web import fits
-from disaggregate.web.fits import CHECKPOINT, STATUS, Fits
+from disaggregate.web.fits import CHECKPOINT, PROGRESS, STATUS, Fits
 
 JOB = {"resume": False}
 SLEEPS = "import time; time.sleep(60)"
@@ -78,6 +78,19 @@ def test_a_killed_fit_is_told_and_can_be_resumed(started):
     assert running.state("a")["state"] == "running"
     assert (folder / CHECKPOINT).exists()
     assert json.loads((folder / "job.json").read_text())["resume"]
+
+
+def test_a_fit_that_does_not_stop_is_ended_unless_it_writes(started, monkeypatch):
+    monkeypatch.setattr(fits, "_PATIENCE", 0.2)
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); open('ready', 'w').close()"
+    running, folder = started("a", f"{deaf}; {SLEEPS}")
+    until((folder / "ready").exists)
+    (folder / PROGRESS).write_text(json.dumps({"what": "writing"}))
+    running.stop("a")
+    time.sleep(0.5)
+    assert running.state("a")["state"] == "stopping"
+    (folder / PROGRESS).write_text(json.dumps({"what": "sampling"}))
+    until(lambda: running.state("a")["state"] == "stopped")
 
 
 def test_a_new_fit_does_not_see_the_old_one(started):

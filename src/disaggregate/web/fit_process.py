@@ -74,7 +74,7 @@ class Progress:
         _write(self._folder, PROGRESS, {"what": what, "done": n_done, "total": n_sweeps, "left": left})
 
 
-class _Begun(logging.Handler):
+class Begun(logging.Handler):
     """Learns from the log that the tables are read and the fit begins; progress is told only later."""
 
     def __init__(self, progress: Progress, what: str) -> None:
@@ -111,7 +111,7 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
 
     log = logging.getLogger("disaggregate")
     log.setLevel(logging.INFO)
-    log.addHandler(_Begun(progress, "preparing" if "kernel" in job["settings"] else "comparing kernels"))
+    log.addHandler(Begun(progress, "preparing" if "kernel" in job["settings"] else "comparing kernels"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the answer says whether the chains agree
         analysis = fit_tables(
