@@ -67,6 +67,14 @@ def test_a_stopped_fit_keeps_what_it_drew(started):
     assert running.state("a")["stopped_early"] == "half"
 
 
+def test_what_is_left_becomes_less_while_nothing_is_told(started):
+    running, folder = started("a", SLEEPS)
+    for age, least, most in ((0.0, 9.0, 10.0), (4.0, 5.0, 6.0), (60.0, 0.0, 0.0)):
+        told = {"what": "comparing kernels", "done": 0, "total": 0, "left": 10.0, "at": time.time() - age}
+        (folder / PROGRESS).write_text(json.dumps(told))
+        assert least <= running.state("a")["left"] <= most
+
+
 def test_a_killed_fit_is_told_and_can_be_resumed(started):
     running, folder = started("a", SLEEPS)
     (folder / CHECKPOINT).write_text("so far")

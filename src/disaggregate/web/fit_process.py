@@ -21,7 +21,7 @@ from disaggregate.web.fits import CHECKPOINT, MODEL, PROGRESS, STATUS
 from disaggregate.web.tasks import PEOPLE, RESULTS
 
 _EVERY = 0.4
-_AFTER = 0.1  # what comes after the draws, as a share of the whole time
+_DRAWS, _AFTER = 0.6, 0.1  # the draws, and what comes after them, as shares of the whole time
 
 
 class Progress:
@@ -60,7 +60,7 @@ class Progress:
         self._write(what, 0, 0, self._left(what, None))
 
     def _left(self, what: str, of_part: float | None) -> float | None:
-        """Return about how many seconds are left of the whole fit; 0 where it should be over, None if unknown."""
+        """Return about how many seconds are left of the whole fit; None if unknown."""
         after = _AFTER * (self._seconds or 0.0)
         if what == "sampling" and of_part is not None:
             return of_part + after
@@ -68,10 +68,12 @@ class Progress:
             return None
         if self._seconds is None:
             return of_part
-        return max(self._seconds - (time.time() - self._begun), (of_part or 0.0), 0.0)
+        so_far = time.time() - self._begun
+        return max(self._seconds - so_far, (of_part or 0.0) + _DRAWS * self._seconds + after)
 
     def _write(self, what: str, n_done: int, n_sweeps: int, left: float | None) -> None:
-        _write(self._folder, PROGRESS, {"what": what, "done": n_done, "total": n_sweeps, "left": left})
+        told = {"what": what, "done": n_done, "total": n_sweeps, "left": left, "at": time.time()}
+        _write(self._folder, PROGRESS, told)
 
 
 class Begun(logging.Handler):

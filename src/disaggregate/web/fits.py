@@ -107,7 +107,7 @@ class Fits:
         told = {
             "can_resume": (fit.folder / CHECKPOINT).exists(),
             "seconds": time.time() - fit.started,
-            **_read(fit, PROGRESS),
+            **_progress(fit),
         }
         if fit.process is None:
             return {**told, "state": "stopped" if fit.asked_to_stop else "waiting", "ahead": self._ahead(fit)}
@@ -138,6 +138,14 @@ def _launched(folder: Path) -> subprocess.Popen[bytes]:
             cwd=folder,
             start_new_session=os.name == "posix",  # Ctrl-C in the terminal is for the page, which ends its fits
         )
+
+
+def _progress(fit: Fit) -> dict[str, Any]:
+    """Read how far a fit is; what was left then has become less, where nothing was told since."""
+    told = _read(fit, PROGRESS)
+    if told.get("left") is not None:
+        told["left"] = max(0.0, told["left"] - max(0.0, time.time() - told.pop("at", time.time())))
+    return told
 
 
 def _is_writing(fit: Fit) -> bool:

@@ -16,10 +16,10 @@ PEOPLE_ROLES = {
 }
 RESULTS_ROLES = {
     "group": "group",
-    "share": "share of the outcome",
-    "positives": "count of the outcome",
+    "share": "share of outcome",
+    "positives": "count of outcome",
     "total": "counted among",
-    "size": "size of the whole group",
+    "size": "size of whole group",
     "ignore": "leave out",
 }
 _ONCE = ("group", "weight", "count", "share", "positives", "total", "size")

@@ -45,7 +45,11 @@ def _left(fit: Mapping[str, Any]) -> str:
     left = fit.get("left")
     if left is None:
         return ""
-    return f"About {duration(left)} left." if left > 0.0 else "It takes longer than usual."
+    if left > 0.0:
+        return f"About {duration(left)} left."
+    if fit.get("what") == "sampling":
+        return "It takes longer than usual."
+    return "It takes longer than usual: the first fit after an installation compiles the sampler."
 
 
 def duration(seconds: float) -> str:
