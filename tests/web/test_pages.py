@@ -106,6 +106,8 @@ def test_ways_to_read_a_table_are_buttons(client, pages, none_open):
     assert again.headers["location"] == f"{session}/tables"
     (known,) = pages.sessions.all()
     assert known.readings == {}
+    assert client.post(f"{session}/close").status_code == 303
+    assert len(pages.sessions) == 0
 
 
 def test_what_was_chosen_for_one_table_holds_for_the_check_and_not_for_the_other(client, none_open):

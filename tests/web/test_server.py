@@ -31,8 +31,8 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self, env=None):
-        self.process = subprocess.Popen([sys.executable, "-c", CODE], stdout=subprocess.PIPE, text=True, env=env)
+    def __init__(self, command=(sys.executable, "-c", CODE), env=None):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         found = re.search(r":(\d+)/\?token=(\S+)", self.process.stdout.readline())
         self.port, self.token = int(found[1]), found[2]
 
@@ -61,7 +61,7 @@ def server():
     running = Server()
     running.ask()
     yield running
-    running.process.kill()
+    running.process.terminate()  # not killed: its folder goes with it
     running.process.wait()
 
 
@@ -180,14 +180,16 @@ def test_a_task_cannot_take_all_memory():
     assert "memory" in ended.stdout
 
 
-def test_files_are_private_and_go_with_the_server(tmp_path):
-    running = Server({**os.environ, "TMPDIR": str(tmp_path)})
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+def test_files_are_private_and_go_with_the_server(tmp_path, signal_number):
+    command = [sys.executable, "-m", "disaggregate.cli.main", "serve", "--no-browser"]
+    running = Server(command, {**os.environ, "TMPDIR": str(tmp_path)})
     try:
         assert send(running, PEOPLE.encode(), "people.csv")[0] == 303
         [folder] = tmp_path.glob("disaggregate-*")
         assert folder.stat().st_mode & 0o777 == 0o700
         assert len(list(folder.rglob("people.csv"))) == 1
     finally:
-        running.process.send_signal(signal.SIGTERM)
-        running.process.wait(timeout=30)
+        running.process.send_signal(signal_number)
+        assert running.process.wait(timeout=30) == 0
     assert list(tmp_path.iterdir()) == []

@@ -146,14 +146,11 @@ class Pages:
 
     async def tables(self, request: Request) -> Response:
         """Show the ways in which the tables can be read, or take one of them."""
-        session = self.sessions.get(request.path_params["key"])
-        if session is None:
-            raise HTTPException(404, _NOT_OPEN)
+        session = self._opened_session(request)
         if request.method == "GET":
             return self._ways(session) if session.unread else _to(session, "columns")
         form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
         before = session.readings, session.files
-        session.readings, session.files = ({**one} for one in before)
         if form.get("settle") == "undo":
             session.unsettle()
         session.settle(read_way(form, session.unread))
@@ -174,7 +171,7 @@ class Pages:
 
     async def close(self, request: Request) -> Response:
         """Close a session, and remove its files."""
-        session = self._session(request)
+        session = self._opened_session(request)
         self.fits.forget(session.key)
         self.sessions.remove(session.key)
         return RedirectResponse("/", 303)
@@ -357,10 +354,15 @@ class Pages:
 
     # ---- what pages share --------------------------------------------------------------------------------
 
-    def _session(self, request: Request) -> Session:
+    def _opened_session(self, request: Request) -> Session:
         session = self.sessions.get(request.path_params["key"])
         if session is None:
             raise HTTPException(404, _NOT_OPEN)
+        return session
+
+    def _session(self, request: Request) -> Session:
+        """Return the session, whose tables must have been read."""
+        session = self._opened_session(request)
         if session.looked is None:
             raise HTTPException(404, "The tables of this analysis are not read yet; go to the start page.")
         return session

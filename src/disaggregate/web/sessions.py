@@ -71,9 +71,9 @@ class Session:
         for kind, chosen in settled.items():
             for setting, value in chosen.items():
                 if setting == "sheet":
-                    self.files[kind] = f"{self.files[kind].partition('#')[0]}#{value}"
+                    self.files = {**self.files, kind: f"{self.files[kind].partition('#')[0]}#{value}"}
                 else:
-                    self.readings.setdefault(kind, {})[setting] = value
+                    self.readings = {**self.readings, kind: {**self.readings.get(kind, {}), setting: value}}
 
     def unsettle(self) -> None:
         """Forget what was said of how the tables are written."""

@@ -29,7 +29,7 @@ def make_example(folder: str, name: str) -> dict[str, Any]:
     return look(folder, {"people": people, "results": results}, {})
 
 
-def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, str]]) -> dict[str, Any]:
+def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Read both tables: their columns with guessed roles, a preview, and how many rows they have.
 
     Where a table can be read in several ways, ``unread`` lists them instead.
@@ -76,7 +76,7 @@ def _sheets(path: Path) -> tuple[Any, ...]:
 
 
 def check(
-    folder: str, files: dict[str, str], readings: dict[str, dict[str, str]], choice: dict[str, Any]
+    folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]], choice: dict[str, Any]
 ) -> dict[str, Any]:
     """List every problem of the tables, with the choices that they leave open; write what a fit would read."""
     from dataclasses import replace
