@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -30,9 +31,10 @@ MOST = 0.2  # seconds, for the median
 ABOUT = """\
 # The page under load
 
-Made by `python -m benchmarks.web_load`. {people} people open one page after another, and look at each a second
-on a machine with two cores. Two full fits, at the beginning and at the end: {fits}. Every eighth request or so is
-for something that is computed in a process of its own; two of these run at a time, and others wait.
+Made by `python -m benchmarks.web_load`. {people} people open one page after another, and look at each for
+{pause:.0f} second. Two full fits run meanwhile: {before} of 2 at the beginning, {after} of 2 at the end. The machine
+has {cores} cores; {load:.1f} programs of others wanted one when it began. Every eighth request or so is for
+something that is computed in a process of its own; two of these run at a time, and others wait.
 """
 
 
@@ -69,6 +71,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=60.0)
     arguments = parser.parse_args()
+    load = os.getloadavg()[0]
     command = [sys.executable, "-m", "disaggregate.cli.main", "serve", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -83,9 +86,8 @@ def main() -> None:
             after = [_state(Visitor(port, token), base) for base in fitting]  # idle connections are closed
         finally:
             server.terminate()
-    text = report(
-        times, arguments.people, [f"{one} and {other}" for one, other in zip(before, after, strict=True)]
-    )
+    n_running = before.count("running"), after.count("running")
+    text = report(times, arguments.people, n_running, load)
     print(text)
     RESULTS.write_text(text, encoding="utf-8")
 
@@ -105,13 +107,20 @@ def steps(answered: str, fitting: Sequence[str]) -> list[Step]:
     return [*pages[:7], computed[0], *pages[7:], computed[1]]
 
 
-def report(times: Mapping[str, Iterable[float]], n_people: int, fits: Sequence[str]) -> str:
+def report(times: Mapping[str, Iterable[float]], n_people: int, n_running: tuple[int, int], load: float) -> str:
     """Write the page of results."""
     every = [one for each in times.values() for one in each]
     rows = [_row(name, sorted(each)) for name, each in sorted(times.items())]
     median = statistics.median(every)
     lines = [
-        ABOUT.format(people=n_people, fits="; ".join(fits)),
+        ABOUT.format(
+            people=n_people,
+            pause=PAUSE,
+            before=n_running[0],
+            after=n_running[1],
+            cores=os.cpu_count(),
+            load=load,
+        ),
         *markdown_table(["page", "asked", "median, ms", "95 % within, ms", "worst, ms"], rows),
         "",
         f"All {len(every)}: median {1000 * median:.0f} ms; the mark is {1000 * MOST:.0f} ms"

@@ -177,7 +177,7 @@ test("a fit that is killed is told, and goes on from its checkpoint", { timeout:
     await page.getByRole("button", { name: "Take the country" }).click();
     await page.waitForURL(/columns$/, ENOUGH);
     await toTheFit(page);
-    await page.getByRole("button", { name: "Start the fit" }).click();
+    await startQuickly(page);
     await page.getByText(/Drawing: \d/).waitFor({ timeout: LONG });
     process.kill(await fitOf(page.url().split("/s/")[1].split("/")[0]), "SIGKILL");
     await page.getByRole("heading", { name: "The fit was ended from outside" }).waitFor(ENOUGH);
