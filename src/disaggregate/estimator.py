@@ -41,6 +41,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_parti
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior, scale_priors
+from disaggregate.tables.containers import in_container, require_container
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
@@ -418,6 +419,30 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._fitted.ladder.log_evidence
 
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> GroupStatsClassifier:
+        """Choose what :meth:`predict_proba` and :meth:`predict_interval` return: arrays, or dataframes.
+
+        Dataframes have a column per class, or the bounds ``conf_low`` and ``conf_high``, and those of pandas the
+        index of ``X``. Everything else stays an array. The argument has the name that it has in scikit-learn,
+        where it speaks of ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
+        is a classifier, and the global ``transform_output`` does not either: scores of scikit-learn need arrays.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            "default" for arrays; None to leave it as it is.
+        """
+        if transform is not None:
+            require_container(transform)
+            self._sklearn_output_config = {"transform": transform}  # where clone looks for it
+        return self
+
+    def _in_container(self, values: np.ndarray, columns: Sequence[Any], X: Any) -> Any:
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
+        return in_container(values.reshape(len(values), -1), columns, X, kind) if kind != "default" else values
+
     def predict_proba(self, X: Any, groups: Any = None, *, precision: float | None = None) -> np.ndarray:
         """Probability of each class for each row, shape (n_rows, n_classes); columns follow ``classes_``.
 
@@ -437,7 +462,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if precision is not None:
             posterior = thin_to(posterior, rows, precision)
         found = probability_mean(posterior, rows)
-        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        both = found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        return self._in_container(both, self.classes_.tolist(), X)
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
         """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
@@ -454,7 +480,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         With more than two classes of each of them, shape (n_rows, n_classes, 2).
         """
         posterior, rows = self._fitted_and_rows(X, groups)
-        return probability_interval(posterior, rows, level)
+        bounds = ["conf_low", "conf_high"]
+        if len(self.classes_) > 2:
+            bounds = [f"{bound}_{name}" for name in self.classes_.tolist() for bound in bounds]
+        return self._in_container(probability_interval(posterior, rows, level), bounds, X)
 
     def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).

@@ -16,10 +16,10 @@ PEOPLE_ROLES = {
 }
 RESULTS_ROLES = {
     "group": "group",
-    "share": "share of the outcome",
-    "positives": "count of the outcome",
+    "share": "share of outcome",
+    "positives": "count of outcome",
     "total": "counted among",
-    "size": "size of the whole group",
+    "size": "size of whole group",
     "ignore": "leave out",
 }
 _ONCE = ("group", "weight", "count", "share", "positives", "total", "size")
@@ -96,6 +96,13 @@ def read_settled(form: Mapping[str, Any], problems: list[dict[str, Any]]) -> dic
     wanted = str(form.get("settle", ""))
     offered = [choice for problem in problems for choice in problem["choices"]]
     return {one["setting"]: one["value"] for one in offered if f"{one['setting']}={one['value']}" == wanted}
+
+
+def read_way(form: Mapping[str, Any], unread: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Read the choice of how a table is to be read, by the table; only offered ones count."""
+    wanted = str(form.get("settle", ""))
+    offered = [(one["where"], choice["setting"], choice["value"]) for one in unread for choice in one["choices"]]
+    return {kind: {setting: value} for kind, setting, value in offered if f"{kind}:{setting}={value}" == wanted}
 
 
 def _roles(
