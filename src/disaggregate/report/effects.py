@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disaggregate.posterior.contraction import TOLD
 from disaggregate.report.axis import Axis
 from disaggregate.report.blocks import Block, Fold, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import changes, common_axis
@@ -107,6 +108,7 @@ def _effects(
         "std_error": "Standard error",
         "conf_low": f"{level_in_words(level)} from",
         "conf_high": "to",
+        **({TOLD: "Told"} if TOLD in compared else {}),
     }
     rows = [table[table["term"] == name] for name in names for table in (by_unit, compared[~_is_sd(compared)])]
     caption = "Average effect of each feature on the probability."

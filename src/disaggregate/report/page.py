@@ -150,17 +150,17 @@ def make_sections(
     diagnostics = diagnostics_to_tell(analysis, min_group_size)
     outcome = analysis.outcome_name
     sections = [
-        answer_section(analysis, everybody, found, axis, diagnostics, between, level),
+        answer_section(analysis, everybody, found, axis, diagnostics, level),
         *([subgroups_section(found, everybody, axis, outcome, level)] if found else []),
         effects_section(analysis, table, chosen, level, min_group_size),
         groups_section(analysis, level, min_group_size),
-        limits_section(analysis, between),
+        limits_section(analysis, between, found),
     ]
     if moved is not None:
         sections.append(sensitivity_section(moved, outcome))
     appendix: list[Block] = [
         Fold("Data", data_blocks(analysis, table, min_group_size)),
-        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics)),
+        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics, found)),
         Fold("Method", method_blocks(analysis)),
         Fold("Settings and versions", settings_blocks(analysis)),
     ]
