@@ -6,6 +6,7 @@ import copy
 import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -52,7 +53,7 @@ from disaggregate.tables.targets import read_target, speaks_of_groups
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from disaggregate.tables.people import Rows
+    from disaggregate.posterior.blocks import Probability
 
 _LOG = logging.getLogger("disaggregate")
 
@@ -550,8 +551,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
+            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
+            are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
+            the reports removed, and ``told`` says in words whether the groups tell the estimate.
         """
-        from disaggregate.posterior.subgroups import subgroup_draws
+        from disaggregate.posterior.bounds import reported_shares
+        from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
@@ -562,20 +567,26 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weight = numbers(people, weights) if weights else None
         _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
 
-        def probability(some: Rows) -> np.ndarray:
-            return probability_draws(self.posterior_, rows[some])
+        prior = self.posterior_.prior
+        known = None if groups is None or weights else reported_shares(self._data, people[groups].tolist())
+
+        def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
+            def probability(posterior: Posterior) -> Probability:
+                return wanted(lambda some: probability_draws(posterior, rows[some]))
+
+            drawn = subgroup_draws(probability(self.posterior_), people, by, weight, reported=known)
+            return drawn if prior is None else drawn.beside(subgroup_draws(probability(prior), people, by, weight))
 
         if len(self.classes_) > 2:
             drawn_by_class = {
-                name: subgroup_draws(of_outcome(probability, k), people, by, weight)
-                for k, name in enumerate(self.classes_.tolist())
+                name: drawn_of(partial(of_outcome, number=k)) for k, name in enumerate(self.classes_.tolist())
             }
             return by_outcome(
                 drawn_by_class,
                 lambda drawn: withhold(drawn.table(level), min_group_size, members=drawn.effective),
                 len(as_names(by)),
             )
-        drawn = subgroup_draws(probability, people, by, weight)
+        drawn = drawn_of(lambda probability: probability)
         return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:

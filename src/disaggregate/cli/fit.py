@@ -160,6 +160,8 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "converged": bool(diagnostics.converged),
                 "verdict": diagnostics.verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
+                "contraction": float(diagnostics.contraction),
+                "told": diagnostics.told,
                 "features": analysis.encoder.feature_names_,
                 "notes": [*map(str, analysis.problems), *told],
             }
