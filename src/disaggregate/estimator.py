@@ -114,9 +114,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     latent : "exact" or "metropolis", default="exact"
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
     n_replicas : int or None, default=None
-        Number of replicas of each chain on a ladder of powers of the evidence. None for just enough that
-        neighbours swap well with dense weights, and for one where groups have intercepts, whose posterior has one
-        mode, and with sparse weights, whose replicas are expensive.
+        Number of replicas of each chain on a ladder of powers of the evidence. None, with dense weights, for one
+        where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
+        neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with sparse
+        weights, whose replicas are expensive.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
         Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
     n_jobs : int or None, default=None
@@ -154,7 +155,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     diagnostics_ : Diagnostics
         R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
-        Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder of replicas.
+        Log marginal likelihood of the reports, ``value`` and ``std_error``, from a ladder of replicas or from the
+        trial that found that none is needed; not there with ``n_replicas=1``, nor where kernels are compared by
+        their modes alone.
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
 

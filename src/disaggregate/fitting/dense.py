@@ -10,7 +10,8 @@ import numpy as np
 
 from disaggregate.fitting.digits import digest, require_same_digits
 from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.kernels import TunedKernel, held_rows, kernel_model, kernels_of_mixture, tuned
+from disaggregate.fitting.kernel_model import TunedKernel, held_rows, kernel_model, tuned
+from disaggregate.fitting.kernels import kernels_of_mixture
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
 from disaggregate.fitting.resumable import (
@@ -110,6 +111,8 @@ class DenseSampling:
                     "log_evidence": kernel.tuning.mode.log_evidence,
                     "log_ratios": kernel.tuning.log_ratios,
                     "columns": digest(kernel.model.to_kernels),
+                    "evidence": kernel.log_evidence,
+                    "reason": kernel.reason,
                 }
                 for kernel, n_draws in zip(self._kernels, self._planned(), strict=True)
             ],
@@ -131,7 +134,9 @@ class DenseSampling:
         plan, data = self._plan, self._plan.data
         constant = None if plan.separate_constant or plan.has_places else plan.scale_priors.individual
         reports = {
-            kernel.index: ladder_report(chains, kernel.tuning.powers, data, constant)
+            kernel.index: ladder_report(
+                chains, kernel.tuning.powers, data, constant, kernel.log_evidence, kernel.reason
+            )
             for kernel, chains in zip(self._kernels, draws, strict=True)
         }
         ladder = _sum_up(reports, self._scores)
@@ -217,7 +222,8 @@ def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKerne
     position, metric = found["mode"]
     mode = Mode(position, Metric(*metric), found["log_evidence"])
     tuning = Tuning(found["powers"], Metric(*found["metric"]), mode, found["log_ratios"])
-    return tuned(model, tuning, found["index"], found["weight"])
+    again = tuned(model, tuning, found["index"], found["weight"])
+    return replace(again, log_evidence=found["evidence"], reason=found["reason"])
 
 
 def _part_of(schedule: Schedule, n_draws: int) -> Schedule:
