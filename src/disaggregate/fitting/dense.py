@@ -18,6 +18,7 @@ from disaggregate.fitting.resumable import (
     DenseShape,
     require_as_many,
     require_dense_chain,
+    require_sound_draws,
     require_tuned_kernels,
     require_tuning,
 )
@@ -125,8 +126,9 @@ class DenseSampling:
         require_as_many(snapshots, self.chains)
         for snapshot, shape in zip(snapshots, expected, strict=True):
             require_dense_chain(snapshot, shape)
-        for chain, snapshot in zip(self.chains, snapshots, strict=True):
+        for chain, snapshot, shape in zip(self.chains, snapshots, expected, strict=True):
             chain.restore(snapshot)
+            require_sound_draws(chain.kept.joined(shape.nothing))
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
