@@ -33,8 +33,8 @@ ABOUT = """\
 
 Made by `python -m benchmarks.web_load`. {people} people open one page after another, and look at each for
 {pause:.0f} second. Two full fits run meanwhile: {before} of 2 at the beginning, {after} of 2 at the end. The
-machine has {cores} cores; {load:.1f} programs of others wanted one when it began. Every eighth request or so is for
-something that is computed in a process of its own; two of these run at a time, and others wait.
+machine has {cores} cores; {load:.1f} programs of others wanted one when it began. Every eighth request or so is
+for something that is computed in a process of its own; two of these run at a time, and others wait.
 """
 
 

@@ -159,8 +159,8 @@ def subgroups_section(
     reference = axis.position(float(everybody["estimate"].iloc[0]))
     blocks: list[Block] = [
         Text(
-            f"Estimated share of “{outcome}” in each subgroup, with its {level_in_words(level)} interval. All "
-            "figures have the same axis; the thin line is the share of everybody."
+            f"Estimated share of “{outcome}” in each subgroup, with its {level_in_words(level)} interval. "
+            f"{'All figures have the same axis; the' if len(found) > 1 else 'The'} thin line is the share of everybody."
         )
     ]
     for one in found:
