@@ -39,6 +39,29 @@ def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
     assert "voted &lt;b&gt;" in raw
 
 
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"state": "stopped", "can_resume": True}, ["anything to keep", "Go on from the checkpoint"]),
+        ({"state": "stopped", "can_resume": False}, ["before it drew anything"]),
+        ({"state": "killed", "code": -9, "can_resume": True}, ["exit code -9", "Go on from the checkpoint"]),
+        ({"state": "failed", "message": "no memory", "can_resume": False}, ["no memory", "Start anew"]),
+        ({"state": "done", "stopped_early": "with 3 of 5 draws", "can_resume": True}, ["3 of 5", "Draw the rest"]),
+        ({"state": "done", "stopped_early": "", "can_resume": True}, ["See the answer"]),
+        (
+            {"state": "running", "what": "comparing kernels", "done": 0, "total": 0, "left": 30.0, "seconds": 9.0},
+            ["Comparing kernels", "30 seconds left", "Stop and keep"],
+        ),
+    ],
+)
+def test_every_state_of_a_fit_is_told(client, pages, session, monkeypatch, state, told):
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    monkeypatch.setattr(pages.fits, "state", lambda key: state)
+    page = shown(client.get(f"{session}/fit"))
+    assert all(words in page for words in told)
+    assert ('value="resume"' in page) == (state.get("can_resume", False) and state.get("stopped_early") != "")
+
+
 def test_steps_that_are_not_ready_lead_back(client, session):
     assert client.get(f"{session}/check").headers["location"] == f"{session}/columns"
     assert client.get(f"{session}/fit").headers["location"] == f"{session}/check"
