@@ -86,6 +86,15 @@ def test_a_wrong_column_is_told(client, session, fields, told):
     assert 'role="alert"' in page
 
 
+def test_what_was_sent_is_shown_again_with_the_complaint(client, session):
+    sent_before = {"sampled": "yes", "outcome": "voted <b>", "results-1": "ignore", "people-3": "weight"}
+    page = shown(client.post(f"{session}/columns", data=sent_before), 400)
+    assert 'value="voted <b>"' in page
+    assert page.count('class="role-ignore"') == 1
+    assert page.count('class="role-weight"') == 1
+    assert 'value="yes" checked' in page
+
+
 @pytest.mark.parametrize(
     ("tables", "told"),
     [
@@ -111,7 +120,7 @@ def test_ways_to_read_a_table_are_buttons(client, pages, none_open):
     assert answer.headers["location"].endswith("/tables")
     session = answer.headers["location"].rsplit("/", 1)[0]
     page = shown(client.get(answer.headers["location"]))
-    assert "semicolons between them" in page
+    assert "semicolons its columns are 'district'" in page
     assert "--separator" not in page  # that is for the command line
     assert 'value="results:separator=;"' in page
     assert shown(client.get("/")).count("/tables") == 2  # the form, and the way back to this
