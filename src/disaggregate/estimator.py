@@ -6,6 +6,7 @@ import copy
 import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -24,6 +25,7 @@ from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
+from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
 from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
@@ -51,10 +53,11 @@ from disaggregate.tables.targets import read_target, speaks_of_groups
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from disaggregate.tables.people import Rows
+    from disaggregate.posterior.blocks import Probability
 
 _LOG = logging.getLogger("disaggregate")
 
+_INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was drawn is lost."
 
 # Intercepts of groups, over all scores of several outcomes, that are weights of their own.
 _MOST_OFFSETS = 2000
@@ -341,6 +344,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             np.array([0, 1]), features, training, data, context, partitions, False, checkpoint, resume, draws_to
         )
 
+    @noted_interrupts()
     def _run(
         self,
         classes: np.ndarray,
@@ -374,7 +378,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 streams = Streams(session.seed_or(self.random_state))
                 plan = self._plan(features, data, context, partitions, streams, threads)
                 session.start_or_resume(plan)
+            hold_interrupts()  # from the first sweep on
             fitted = session.run()
+            if fitted.stopped_early:
+                hold_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
         self.context_ = context
         self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
@@ -391,8 +398,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             None if len(classes) > 2 else check_reports(self.posterior_, training, data),
         )
         _LOG.info("fitted: %s", self.diagnostics_.verdict)
+        if is_interrupted():
+            warnings.warn(_INTERRUPTED_LATE, UserWarning, stacklevel=4)
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
         return self
 
     @property
@@ -542,8 +551,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
+            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
+            are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
+            the reports removed, and ``told`` says in words whether the groups tell the estimate.
         """
-        from disaggregate.posterior.subgroups import subgroup_draws
+        from disaggregate.posterior.bounds import reported_shares
+        from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
@@ -554,20 +567,26 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weight = numbers(people, weights) if weights else None
         _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
 
-        def probability(some: Rows) -> np.ndarray:
-            return probability_draws(self.posterior_, rows[some])
+        prior = self.posterior_.prior
+        known = None if groups is None or weights else reported_shares(self._data, people[groups].tolist())
+
+        def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
+            def probability(posterior: Posterior) -> Probability:
+                return wanted(lambda some: probability_draws(posterior, rows[some]))
+
+            drawn = subgroup_draws(probability(self.posterior_), people, by, weight, reported=known)
+            return drawn if prior is None else drawn.beside(subgroup_draws(probability(prior), people, by, weight))
 
         if len(self.classes_) > 2:
             drawn_by_class = {
-                name: subgroup_draws(of_outcome(probability, k), people, by, weight)
-                for k, name in enumerate(self.classes_.tolist())
+                name: drawn_of(partial(of_outcome, number=k)) for k, name in enumerate(self.classes_.tolist())
             }
             return by_outcome(
                 drawn_by_class,
                 lambda drawn: withhold(drawn.table(level), min_group_size, members=drawn.effective),
                 len(as_names(by)),
             )
-        drawn = subgroup_draws(probability, people, by, weight)
+        drawn = drawn_of(lambda probability: probability)
         return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disaggregate.posterior.contraction import TOLD
 from disaggregate.report.axis import Axis
 from disaggregate.report.blocks import Block, Fold, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import changes, common_axis
@@ -154,6 +155,7 @@ def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Block]:
         "std_error": "Standard error",
         "conf_low": f"{level_in_words(level)} from",
         "conf_high": "to",
+        **({TOLD: "Told"} if TOLD in compared else {}),
     }
     caption = "Average effect of each feature on the probability."
     table = as_estimates(effects.table, caption, headings)

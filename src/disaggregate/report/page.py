@@ -165,17 +165,17 @@ def sections_of(analysis: Analysis, findings: Findings, moved: DataFrame | None 
     axis = axis_of(found, everybody)
     diagnostics = diagnostics_to_tell(analysis, min_group_size)
     sections = [
-        answer_section(analysis, everybody, found, axis, diagnostics, between, level),
+        answer_section(analysis, everybody, found, axis, diagnostics, level),
         *([subgroups_section(found, everybody, axis, outcome, level)] if found else []),
         effects_section(analysis, table, findings.effects, level, is_chosen=findings.features_chosen),
         groups_section(analysis, findings.groups, level, min_group_size),
-        limits_section(analysis, between),
+        limits_section(analysis, between, found),
     ]
     if moved is not None:
         sections.append(sensitivity_section(moved, outcome))
     appendix: list[Block] = [
         Fold("Data", data_blocks(analysis, table, min_group_size)),
-        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics)),
+        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics, found)),
         Fold("Method", method_blocks(analysis)),
         Fold("Settings and versions", settings_blocks(analysis)),
     ]

@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from disaggregate.parallel.interrupts import noted_interrupts
 from disaggregate.web.fits import CHECKPOINT, MODEL, PROGRESS, STATUS
 from disaggregate.web.tasks import PEOPLE, RESULTS
 
@@ -95,7 +96,8 @@ def main(folder: Path) -> int:
         job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
         progress = Progress(folder, None if job["resume"] else job.get("seconds"))
         progress.enter("reading")
-        state = _fit(folder, job, progress)
+        with noted_interrupts():  # once something was drawn, the answer is written too
+            state = _fit(folder, job, progress)
     except KeyboardInterrupt:
         state = {"state": "stopped"}
     except MemoryError:
