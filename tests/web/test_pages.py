@@ -39,6 +39,29 @@ def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
     assert "voted &lt;b&gt;" in raw
 
 
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"state": "stopped", "can_resume": True}, ["anything to keep", "Go on from the checkpoint"]),
+        ({"state": "stopped", "can_resume": False}, ["before it drew anything"]),
+        ({"state": "killed", "code": -9, "can_resume": True}, ["exit code -9", "Go on from the checkpoint"]),
+        ({"state": "failed", "message": "no memory", "can_resume": False}, ["no memory", "Start anew"]),
+        ({"state": "done", "stopped_early": "with 3 of 5 draws", "can_resume": True}, ["3 of 5", "Draw the rest"]),
+        ({"state": "done", "stopped_early": "", "can_resume": True}, ["See the answer"]),
+        (
+            {"state": "running", "what": "comparing kernels", "done": 0, "total": 0, "left": 30.0, "seconds": 9.0},
+            ["Comparing kernels", "30 seconds left", "Stop and keep"],
+        ),
+    ],
+)
+def test_every_state_of_a_fit_is_told(client, pages, session, monkeypatch, state, told):
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    monkeypatch.setattr(pages.fits, "state", lambda key: state)
+    page = shown(client.get(f"{session}/fit"))
+    assert all(words in page for words in told)
+    assert ('value="resume"' in page) == (state.get("can_resume", False) and state.get("stopped_early") != "")
+
+
 def test_steps_that_are_not_ready_lead_back(client, session):
     assert client.get(f"{session}/check").headers["location"] == f"{session}/columns"
     assert client.get(f"{session}/fit").headers["location"] == f"{session}/check"
@@ -61,6 +84,15 @@ def test_a_wrong_column_is_told(client, session, fields, told):
     page = shown(client.post(f"{session}/columns", data={"sampled": "no", **fields}), 400)
     assert told in page
     assert 'role="alert"' in page
+
+
+def test_what_was_sent_is_shown_again_with_the_complaint(client, session):
+    sent_before = {"sampled": "yes", "outcome": "voted <b>", "results-1": "ignore", "people-3": "weight"}
+    page = shown(client.post(f"{session}/columns", data=sent_before), 400)
+    assert 'value="voted <b>"' in page
+    assert page.count('class="role-ignore"') == 1
+    assert page.count('class="role-weight"') == 1
+    assert 'value="yes" checked' in page
 
 
 @pytest.mark.parametrize(
@@ -88,7 +120,7 @@ def test_ways_to_read_a_table_are_buttons(client, pages, none_open):
     assert answer.headers["location"].endswith("/tables")
     session = answer.headers["location"].rsplit("/", 1)[0]
     page = shown(client.get(answer.headers["location"]))
-    assert "semicolons between them" in page
+    assert "semicolons its columns are 'district'" in page
     assert "--separator" not in page  # that is for the command line
     assert 'value="results:separator=;"' in page
     assert shown(client.get("/")).count("/tables") == 2  # the form, and the way back to this

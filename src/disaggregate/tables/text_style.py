@@ -18,6 +18,7 @@ from disaggregate.tables.errors import Choice, TableError
 from disaggregate.tables.formats import is_zipped, separator
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.reading import SEPARATORS, Reading
+from disaggregate.tables.words import some
 
 UTF8 = "utf-8-sig"
 WESTERN = "cp1252"
@@ -199,11 +200,16 @@ def _separator(path: Path, text: str, is_all: bool) -> str:
             "which (--separator).",
             "separator",
             tuple(
-                Choice("separator", mark, f"{counts[mark]} columns, with {SEPARATORS[mark]} between them")
+                Choice("separator", mark, f"with {SEPARATORS[mark]} its columns are {_header(text, mark)}")
                 for mark in fitting
             ),
         )
     return usual
+
+
+def _header(text: str, mark: str) -> str:
+    """Return the names of the columns, as far as there is room for them."""
+    return some(next(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=mark)), []))
 
 
 def _n_fields(text: str, mark: str, is_all: bool) -> int | None:

@@ -28,6 +28,7 @@ from starlette.routing import Route
 from disaggregate.web.desk import Desk, TaskError
 from disaggregate.web.fits import Fits
 from disaggregate.web.forms import (
+    LONGEST_NAME,
     PEOPLE_ROLES,
     RESULTS_ROLES,
     FormError,
@@ -35,6 +36,7 @@ from disaggregate.web.forms import (
     read_length,
     read_settled,
     read_way,
+    roles_sent,
 )
 from disaggregate.web.guard import TooLarge
 from disaggregate.web.limits import Limits
@@ -189,21 +191,28 @@ class Pages:
             session.choice = read_columns(form, session.looked)
             await self._check(session)
         except (FormError, TaskError) as error:
-            return self._columns(session, str(error), 400)
+            return self._columns(session, str(error), 400, form)
         return _to(session, "check")
 
-    def _columns(self, session: Session, problem: str = "", status: int = 200) -> Response:
+    def _columns(self, session: Session, problem: str = "", status: int = 200, sent: Any = None) -> Response:
+        """Show the step with what was sent, else with what was chosen before, else with what is guessed."""
         assert session.looked is not None
-        fields = {} if session.choice is None else session.choice["fields"]
+        roles = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
+        chosen = session.choice or {**session.looked, "fields": {}}
+        fields = dict(chosen["fields"])
+        if sent is not None:
+            chosen = {
+                "outcome": str(sent.get("outcome", ""))[:LONGEST_NAME],
+                "sampled": sent.get("sampled") == "yes",
+            }
+            fields = roles_sent(sent, session.looked)
         tables = {
             table: [
                 {**column, "role": fields.get(f"{table}-{column['name']}", column["role"])}
                 for column in session.looked[table]["columns"]
             ]
-            for table in ("people", "results")
+            for table in roles
         }
-        chosen = session.choice or {"outcome": session.looked["outcome"], "sampled": session.looked["sampled"]}
-        roles = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
         return self._step(
             session,
             "columns",

@@ -83,6 +83,17 @@ def read_columns(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str
     }
 
 
+def roles_sent(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str, str]:
+    """Return the roles that a form names, sound or not as a whole, to show them again; what is no role is not."""
+    known = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
+    sent = {
+        f"{table}-{column['name']}": str(form.get(f"{table}-{place}"))
+        for table in known
+        for place, column in enumerate(looked[table]["columns"])
+    }
+    return {name: role for name, role in sent.items() if role in known[name.partition("-")[0]]}
+
+
 def read_length(form: Mapping[str, Any]) -> str:
     """Read the kind of fit that was asked for."""
     length = str(form.get("length", "full"))
