@@ -24,7 +24,7 @@ from disaggregate.web.limits import Limits
 from disaggregate.web.server import serve
 serve(browser=False, say=lambda text: print(text, flush=True), limits=Limits(upload={UPLOAD}, task_seconds=90.0))
 """
-PATIENCE = 10.0  # seconds for a page while others attack; it takes milliseconds on a quiet machine, tests share theirs
+PATIENCE = 10.0  # seconds for a page while others attack; it takes milliseconds on a quiet machine
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at memory in /proc")
 
 
