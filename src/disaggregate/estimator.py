@@ -26,6 +26,7 @@ from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
+from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
 from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.enough import are_enough
@@ -43,6 +44,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_parti
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior, scale_priors
+from disaggregate.tables.containers import in_container, require_container
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
@@ -53,10 +55,11 @@ from disaggregate.tables.targets import read_target, speaks_of_groups
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from disaggregate.tables.people import Rows
+    from disaggregate.posterior.blocks import Probability
 
 _LOG = logging.getLogger("disaggregate")
 
+_INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was drawn is lost."
 
 # Intercepts of groups, over all scores of several outcomes, that are weights of their own.
 _MOST_OFFSETS = 2000
@@ -349,6 +352,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             np.array([0, 1]), features, training, data, context, partitions, False, checkpoint, resume, draws_to
         )
 
+    @noted_interrupts()
     def _run(
         self,
         classes: np.ndarray,
@@ -382,7 +386,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 streams = Streams(session.seed_or(self.random_state))
                 plan = self._plan(features, data, context, partitions, streams, threads)
                 session.start_or_resume(plan)
+            hold_interrupts()  # from the first sweep on
             fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
+            if fitted.stopped_early:
+                hold_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
         self.context_ = context
         self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
@@ -399,8 +406,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             None if len(classes) > 2 else check_reports(self.posterior_, training, data),
         )
         _LOG.info("fitted: %s", self.diagnostics_.verdict)
+        if is_interrupted():
+            warnings.warn(_INTERRUPTED_LATE, UserWarning, stacklevel=4)
         if not self.diagnostics_.converged or fitted.stopped_early:
-            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=3)
+            warnings.warn(self.diagnostics_.verdict, ConvergenceWarning, stacklevel=4)
         return self
 
     @property
@@ -418,6 +427,30 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 'log_evidence_ comes from a ladder of replicas: fit with weights="dense" and n_replicas=8 or more.'
             )
         return self._fitted.ladder.log_evidence
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> GroupStatsClassifier:
+        """Choose what :meth:`predict_proba` and :meth:`predict_interval` return: arrays, or dataframes.
+
+        Dataframes have a column per class, or the bounds ``conf_low`` and ``conf_high``, and those of pandas the
+        index of ``X``. Everything else stays an array. The argument has the name that it has in scikit-learn,
+        where it speaks of ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
+        is a classifier, and the global ``transform_output`` does not either: scores of scikit-learn need arrays.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            "default" for arrays; None to leave it as it is.
+        """
+        if transform is not None:
+            require_container(transform)
+            self._sklearn_output_config = {"transform": transform}  # where clone looks for it
+        return self
+
+    def _in_container(self, values: np.ndarray, columns: Sequence[Any], X: Any) -> Any:
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
+        return in_container(values.reshape(len(values), -1), columns, X, kind) if kind != "default" else values
 
     def predict_proba(self, X: Any, groups: Any = None, *, precision: float | None = None) -> np.ndarray:
         """Probability of each class for each row, shape (n_rows, n_classes); columns follow ``classes_``.
@@ -438,7 +471,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if precision is not None:
             posterior = thin_to(posterior, rows, precision)
         found = probability_mean(posterior, rows)
-        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        both = found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        return self._in_container(both, self.classes_.tolist(), X)
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
         """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
@@ -455,7 +489,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         With more than two classes of each of them, shape (n_rows, n_classes, 2).
         """
         posterior, rows = self._fitted_and_rows(X, groups)
-        return probability_interval(posterior, rows, level)
+        bounds = ["conf_low", "conf_high"]
+        if len(self.classes_) > 2:
+            bounds = [f"{bound}_{name}" for name in self.classes_.tolist() for bound in bounds]
+        return self._in_container(probability_interval(posterior, rows, level), bounds, X)
 
     def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).
@@ -522,8 +559,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
+            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
+            are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
+            the reports removed, and ``told`` says in words whether the groups tell the estimate.
         """
-        from disaggregate.posterior.subgroups import subgroup_draws
+        from disaggregate.posterior.bounds import reported_shares
+        from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
@@ -534,20 +575,26 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weight = numbers(people, weights) if weights else None
         _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
 
-        def probability(some: Rows) -> np.ndarray:
-            return probability_draws(self.posterior_, rows[some])
+        prior = self.posterior_.prior
+        known = None if groups is None or weights else reported_shares(self._data, people[groups].tolist())
+
+        def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
+            def probability(posterior: Posterior) -> Probability:
+                return wanted(lambda some: probability_draws(posterior, rows[some]))
+
+            drawn = subgroup_draws(probability(self.posterior_), people, by, weight, reported=known)
+            return drawn if prior is None else drawn.beside(subgroup_draws(probability(prior), people, by, weight))
 
         if len(self.classes_) > 2:
             drawn_by_class = {
-                name: subgroup_draws(of_outcome(probability, k), people, by, weight)
-                for k, name in enumerate(self.classes_.tolist())
+                name: drawn_of(partial(of_outcome, number=k)) for k, name in enumerate(self.classes_.tolist())
             }
             return by_outcome(
                 drawn_by_class,
                 lambda drawn: withhold(drawn.table(level), min_group_size, members=drawn.effective),
                 len(as_names(by)),
             )
-        drawn = subgroup_draws(probability, people, by, weight)
+        drawn = drawn_of(lambda probability: probability)
         return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:

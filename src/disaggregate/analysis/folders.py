@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.analysis.analysis import Analysis
-from disaggregate.analysis.telling import Told, tell
+from disaggregate.analysis.remarks import Remarks
+from disaggregate.analysis.telling import Told, tell, tell_remarks
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.even_choice import even_choice
 from disaggregate.groups.grouped import GroupedData, group_rows
@@ -175,6 +176,7 @@ def predict_folder(
     level: float = 0.9,
     executor: Any = None,
     n_jobs: int | None = None,
+    told: Callable[[list[str]], object] | None = None,
 ) -> int:
     """Add ``probability, conf_low, conf_high`` to the people of a folder; each file becomes one in another folder.
 
@@ -192,6 +194,9 @@ def predict_folder(
         Who works on the files instead of threads.
     n_jobs : int, optional
         Number of threads.
+    told : callable, optional
+        Is told what the model did not meet in its fit, in a line each: levels, groups, a missing column of groups.
+        By default these are warned of.
 
     Returns
     -------
@@ -201,19 +206,31 @@ def predict_folder(
     source, target = Path(people).expanduser().resolve(), Path(output).expanduser().resolve()
     if target == source or source in target.parents:
         raise TableError(f"{target} lies in the folder of the people; write to another one.")
-    files = PeopleFolder.open(source).files
+    files, names = PeopleFolder.open(source).files, analysis.group_names
     analysis = analysis.knowing(known for file in files for _, known in _people_of(source, file, analysis.schema))
-    tasks = [(analysis, source, file, target / file.relative_to(source), level) for file in files]
-    for _, _, _, written, _ in tasks:
+    tasks = [(analysis, names, source, file, target / file.relative_to(source), level) for file in files]
+    for *_, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
     where = Threads(n_jobs) if executor is None else executor_of(executor)
-    return sum(where.map(_predict_file, tasks))
+    remarks = Remarks(analysis, names)
+    for findings in where.map(_predict_file, tasks):
+        remarks.add(findings)
+    tell_remarks(remarks.lines(), told)
+    return remarks.n_rows
 
 
-def _predict_file(task: tuple[Analysis, Path, Path, Path, float]) -> int:
-    analysis, root, file, target, level = task
-    people = _people_of(root, file, analysis.schema)
-    return write_rows(target, (stored.join(analysis.predict(known, level)) for stored, known in people))
+def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, Path, float]) -> dict[str, Any]:
+    """Predict the people of one file, and return what is to be said of them."""
+    analysis, names, root, file, target, level = task
+    remarks = Remarks(analysis, names)
+
+    def predicted() -> Iterator[pd.DataFrame]:
+        for stored, known in _people_of(root, file, analysis.schema):
+            remarks.look(known)
+            yield stored.join(analysis.predict(known, level))
+
+    write_rows(target, predicted())
+    return remarks.findings()
 
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:

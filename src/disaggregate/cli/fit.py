@@ -90,12 +90,22 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit and save."""
+    from disaggregate.parallel.interrupts import noted_interrupts
+
+    with noted_interrupts() as interrupts:
+        analysis = _fit_and_save(arguments)
+        _tell(analysis, arguments)
+    if interrupts.came or analysis.classifier.stopped_early_:
+        raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that somebody wanted to stop
+
+
+def _fit_and_save(arguments: argparse.Namespace) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
     from disaggregate.analysis import fit_tables
 
     with told_to_the_user(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict below says the same
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict says the same
         analysis = fit_tables(
             arguments.people,
             arguments.results,
@@ -113,20 +123,8 @@ def run(arguments: argparse.Namespace) -> None:
             told=partial(_tell_problems, arguments),
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
-        _save(analysis, arguments)
-    _tell(analysis, arguments)
-    if analysis.classifier.stopped_early_:
-        raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that it is not all
-
-
-def _save(analysis: Any, arguments: argparse.Namespace) -> None:
-    """Write the model; an interrupt does not cost it, unless a second one follows."""
-    anonymise = arguments.landmarks is not None
-    try:
-        analysis.save(arguments.output, anonymise=anonymise)
-    except KeyboardInterrupt:
-        analysis.save(arguments.output, anonymise=anonymise)
-        raise
+        analysis.save(arguments.output, anonymise=arguments.landmarks is not None)
+    return analysis
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -167,6 +165,8 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "converged": bool(diagnostics.converged),
                 "verdict": diagnostics.verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
+                "contraction": float(diagnostics.contraction),
+                "told": diagnostics.told,
                 "features": analysis.encoder.feature_names_,
                 "notes": [*map(str, analysis.problems), *told],
             }

@@ -18,6 +18,7 @@ from disaggregate.fitting.resumable import (
     DenseShape,
     require_as_many,
     require_dense_chain,
+    require_sound_draws,
     require_tuned_kernels,
     require_tuning,
 )
@@ -31,8 +32,12 @@ from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.mode import Mode
+from disaggregate.sampler.dense.prior import draws_from_prior
 from disaggregate.sampler.dense.state import new_record, new_state
 from disaggregate.sampler.dense.tuning import Tuning
+
+# Draws from the prior, of all kernels together: enough for quartiles.
+_PRIOR_DRAWS = 400
 
 # A kernel with a small share of the draws burns in for this share of the usual sweeps at least.
 _LEAST_BURN = 0.2
@@ -130,8 +135,9 @@ class DenseSampling:
         require_as_many(snapshots, self.chains)
         for snapshot, shape in zip(snapshots, expected, strict=True):
             require_dense_chain(snapshot, shape)
-        for chain, snapshot in zip(self.chains, snapshots, strict=True):
+        for chain, snapshot, shape in zip(self.chains, snapshots, expected, strict=True):
             chain.restore(snapshot)
+            require_sound_draws(chain.kept.joined(shape.nothing))
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
@@ -154,11 +160,25 @@ class DenseSampling:
 
     def _posterior(self, draws: list[list[DenseDraws]], place: DrawsPlace) -> Posterior:
         """Put the draws of all kernels together."""
+        rng = self._plan.streams.for_prior()
+        counts = share_out(_PRIOR_DRAWS, np.array([chains[0].n_draws for chains in draws]) / self._n_drawn(draws))
         parts = [
-            self._gathered(kernel, chains, partial(place.put, number))
-            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
+            replace(
+                self._gathered(kernel, chains, partial(place.put, number)),
+                prior=self._from_prior(kernel, max(int(count), 1), rng),
+            )
+            for number, (kernel, chains, count) in enumerate(zip(self._kernels, draws, counts, strict=True))
         ]
         return weave(parts, self._plan.streams.for_order())
+
+    @staticmethod
+    def _n_drawn(draws: list[list[DenseDraws]]) -> int:
+        return sum(chains[0].n_draws for chains in draws)
+
+    def _from_prior(self, kernel: TunedKernel, n_draws: int, rng: np.random.Generator) -> KernelDraws:
+        """Draw from the prior of one kernel, in memory: there are few."""
+        drawn = draws_from_prior(kernel.model.backend.target.components, n_draws, rng)
+        return self._gathered(kernel, [drawn], lambda name, shape, kind, pieces: np.concatenate(list(pieces)))
 
     def _gathered(self, kernel: TunedKernel, chains: list[DenseDraws], put: Put) -> KernelDraws:
         """Turn the draws of one kernel into weights of the kernel."""

@@ -22,6 +22,7 @@ Given = ParamSpec("Given")
 _MOST_DRAWS = 2**40
 _MOST_RUNGS = 1000
 _LARGEST = 1e100
+_ROWS_AT_ONCE = 2**14
 # Words of generators and of checksums are unsigned, of so many bits at most.
 _WORDS = {"has_uint32": 2, "uinteger": 2**32}
 _LARGEST_WORD = 2**128
@@ -231,6 +232,24 @@ def require_sparse_chain(snapshot: Any, shape: SparseShape) -> None:
 def require_as_many(snapshots: Any, chains: Sequence[Any]) -> None:
     """Check that there is one snapshot per chain."""
     _require(isinstance(snapshots, list) and len(snapshots) == len(chains), "the number of chains")
+
+
+@_one_complaint
+def require_sound_draws(drawn: Batch) -> None:
+    """Check draws by their numbers, also those in files, of which only sizes and checksums were looked at.
+
+    Parameters
+    ----------
+    drawn : tuple of ndarray
+        All draws of a chain: of dense weights one row per draw in each array; of sparse ones in all but the active
+        columns and their weights.
+    """
+    by_draw = drawn if drawn[0].ndim > 1 else (*drawn[:2], *drawn[4:])
+    lengths = {len(array) for array in by_draw if np.prod(array.shape[1:])}  # rows of nothing take no file
+    _require(len(lengths) == 1, "its draws")
+    for array in drawn:
+        for first in range(0, len(array), _ROWS_AT_ONCE):
+            _require(_are_moderate(array[first : first + _ROWS_AT_ONCE]), "its draws")
 
 
 def require_active_columns(draws: Any, n_columns: int) -> None:

@@ -18,6 +18,7 @@ from disaggregate.fitting.resumable import (
     SparseShape,
     require_active_columns,
     require_as_many,
+    require_sound_draws,
     require_sparse_chain,
     require_sparse_found,
 )
@@ -110,6 +111,7 @@ class SparseSampling:
             require_sparse_chain(snapshot, self._shape(chain))
         for chain, snapshot in zip(self._chains, snapshots, strict=True):
             chain.restore(snapshot)
+            require_sound_draws(chain.kept.joined(self._shape(chain).nothing))
             require_active_columns(chain.draws(), len(self._problem.gram))  # also those that are in files
 
     def _shape(self, chain: SparseChain | LadderChain) -> SparseShape:
