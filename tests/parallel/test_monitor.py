@@ -44,3 +44,11 @@ def test_bar_is_drawn_on_standard_error_when_asked_for(show, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert ("10/10" in err) == show
+
+
+def test_runs_that_need_more_sweeps_than_foreseen_never_show_more_than_all():
+    told = []
+    with Monitor(10, show=lambda *progress: told.append(progress[:2])) as monitor:
+        monitor.on_sweeps(8)
+        monitor.on_sweeps(8)
+    assert told == [(0, 10), (8, 10), (10, 10)]

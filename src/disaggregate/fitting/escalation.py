@@ -103,7 +103,7 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
     tasks = [
         _LookTask(plan, basis, rng) for basis, rng in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
     ]
-    looks = _run(plan, _look, tasks, 0, "finding modes")
+    looks = run_tasks(_look, tasks, 0, threads=plan.threads)  # a moment, of which nobody need be told
     log_prior = np.log(plan.odds / plan.odds.sum())
     log_odds = log_prior + [look.log_evidence for look in looks]
     running = np.flatnonzero(log_odds > log_odds.max() - _HOPELESS).tolist()

@@ -55,11 +55,13 @@ class Monitor:
         """Take a chain's report of sweeps done."""
         if self._stopped.is_set():
             raise Interrupted
-        self._bar.advance(self._task, n_sweeps)
         self._tell(n_sweeps)
 
     def _tell(self, n_sweeps: int) -> None:
-        if self._told is not None:
-            with self._lock:
-                self._n_done += n_sweeps
+        """Tell of more sweeps, never of more in all than were foreseen: some runs find that they need more."""
+        with self._lock:
+            n_sweeps = min(n_sweeps, self._n_sweeps - self._n_done)
+            self._n_done += n_sweeps
+            self._bar.advance(self._task, n_sweeps)
+            if self._told is not None:
                 self._told(self._n_done, self._n_sweeps, self._what)
