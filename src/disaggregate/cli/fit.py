@@ -121,6 +121,7 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
             outcome=arguments.outcome,
             reading=reading_of(arguments),
             told=partial(_tell_problems, arguments),
+            room_for=arguments.output,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
         analysis.save(arguments.output, anonymise=arguments.landmarks is not None)

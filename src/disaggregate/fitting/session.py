@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from disaggregate.complete_file import require_room
 from disaggregate.fitting.auto_draws import more_draws
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
@@ -114,6 +115,7 @@ class FitSession:
         self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
+            require_room(self._folder.folder, plan.least_bytes)
             self._folder.claim(again=self._resume)
         kind: type[DenseSampling] | type[SparseSampling]
         kind = DenseSampling if plan.schedule.moves == "dense" else SparseSampling

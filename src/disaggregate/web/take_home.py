@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
     from disaggregate.report.findings import Findings
 
-_WIDTH = 70
+_WIDTH = 76
 _FLAGS = {"weight": "weights"}
 _SETTINGS = {
     "n_draws": "--draws",
@@ -93,9 +93,10 @@ def commands(job: dict[str, Any]) -> str:
 def _wrapped(words: list[str]) -> str:
     """Break a long command before options, so that it can be read and pasted."""
     lines = [""]
-    for word in words:
+    for place, word in enumerate(words):
         written = shlex.quote(word)
-        if word.startswith("-") and len(lines[-1]) + len(written) > _WIDTH:
+        value = "" if place + 1 == len(words) or words[place + 1].startswith("-") else words[place + 1]
+        if word.startswith("-") and len(f"{lines[-1]} {written} {shlex.quote(value)}") > _WIDTH:
             lines.append("   ")
         lines[-1] = f"{lines[-1]} {written}" if lines[-1] else written
     return " \\\n".join(lines)
@@ -114,7 +115,8 @@ def python_code(job: dict[str, Any]) -> str:
     lines += [f"    {name}={value!r}," for name, value in given.items()]
     lines += ["    sampled=True,"] if job["sampled"] else []
     lines += [f"    outcome={job['outcome']!r},"] if job["outcome"] else []
-    lines += [f"    settings={job['settings']!r},", ")"]
+    lines += ["    settings={", *(f"        {name!r}: {value!r}," for name, value in job["settings"].items())]
+    lines += ["    },", ")"]
     lines += [
         f'analysis.subgroups("people.csv", by={_first_feature(job)!r})',
         'analysis.report("people.csv", "report.html")',
