@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.exclusive import exclusively
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
-from disaggregate.fitting.auto_draws import BURN, FIRST
 from disaggregate.fitting.partition_context import context_of_partitions
+from disaggregate.fitting.rounds import BURN, FIRST
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from disaggregate.complete_file import require_room
 from disaggregate.estimator import GroupStatsClassifier
-from disaggregate.fitting.auto_draws import FIRST
 from disaggregate.fitting.plan import fewest_bytes
+from disaggregate.fitting.rounds import FIRST
 
 
 def require_room_for_model(path: str | Path | None, classifier: GroupStatsClassifier, n_rows: int) -> None:

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from disaggregate.complete_file import require_room
-from disaggregate.fitting.auto_draws import more_draws
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
 from disaggregate.fitting.outcomes import OutcomeSampling
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
+from disaggregate.fitting.rounds import more_draws
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData

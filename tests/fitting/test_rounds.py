@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import disaggregate.estimator as estimator
-from disaggregate.fitting import auto_draws
-from disaggregate.fitting.auto_draws import more_draws
+from disaggregate.fitting import rounds
+from disaggregate.fitting.rounds import more_draws
 from disaggregate.posterior import enough
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import TOWN, Killed, assert_same, fit, killed_after
@@ -20,7 +20,7 @@ pytestmark = [
 def small_rounds(monkeypatch):
     monkeypatch.setattr(estimator, "FIRST", 30)
     monkeypatch.setattr(estimator, "BURN", 20)
-    monkeypatch.setattr(auto_draws, "BUDGET", 100)
+    monkeypatch.setattr(rounds, "BUDGET", 100)
 
 
 def auto(**settings):
