@@ -12,6 +12,7 @@ from disaggregate.basis import Basis, choose_centers, principal_directions
 from disaggregate.basis.directions import independent_features, leading_directions, with_constant
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.outcomes import column_order, stacked
+from disaggregate.model.report_noise import make_report_noise
 from disaggregate.model.reports import log_peaks, make_reports
 from disaggregate.parallel import hold, run_tasks
 from disaggregate.parallel.held import Held
@@ -100,7 +101,8 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
     if plan.partitions is None or rows is None:
         directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
         components = plan.components(directions.spread, directions.n_fixed, len(plan.X))
-        whole = WholeData(components, directions.columns, make_reports(plan.data), powers)
+        noise = make_report_noise(plan.data)
+        whole = WholeData(components, directions.columns, make_reports(plan.data), powers, noise)
         return KernelModel(basis, directions.to_kernels, whole)
     half = independent_features(basis, plan.separate_constant)
     gram = np.sum(rows.ask(_products_of, None, basis, half), axis=0)
@@ -145,12 +147,13 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
     """Return the kernels that share the draws, ready to run, and how all of them did.
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
-    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. With more than two
-    outcomes there is none.
+    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. So it is where the
+    confidence of reports is learned, as they bind less. With more than two outcomes there is none.
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
-    single = plan.n_outcomes > 2 or (plan.has_places and plan.n_replicas is None)
+    has_one_mode = plan.has_places or plan.learns_confidence
+    single = plan.n_outcomes > 2 or (has_one_mode and plan.n_replicas is None)
     n_replicas = 1 if single else plan.n_replicas
     if len(plan.bases) == 1:
         return run_pilots(plan, plan.bases, n_replicas, ENOUGH_TO_TUNE), []

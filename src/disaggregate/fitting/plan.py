@@ -28,11 +28,12 @@ CONSTANT_DEVIATION = 1.5
 
 
 class ScalePriors(NamedTuple):
-    """Priors of the scales of the score components."""
+    """Priors of the scales of the score components, and of the noise of reports."""
 
     individual: ScalePrior
     context: ScalePrior
     place: ScalePrior
+    report: ScalePrior
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,13 @@ class FitPlan:
         return any(population is not None for population in self.data.populations)
 
     @property
+    def learns_confidence(self) -> bool:
+        """Whether it is learned how exact reports are."""
+        return not isinstance(self.data, GroupedOutcomes) and any(
+            known.learns_confidence for known in self.data.evidence
+        )
+
+    @property
     def n_outcomes(self) -> int:
         """Number of outcomes."""
         return len(self.data.outcomes) if isinstance(self.data, GroupedOutcomes) else 2
@@ -156,4 +164,5 @@ class FitPlan:
             n_groups=n_groups,
             has_samples=self.has_samples,
             column_square=1.0 / n_rows,
+            report_prior=self.scale_priors.report if self.learns_confidence else None,
         )
