@@ -5,7 +5,9 @@
 Each table has one person with a job that nobody else has, an income above everybody's, and a group of their own.
 A small model is fitted. The attacker has the rates of subgroups, the effects, the page and the file without
 individuals, all for at least 10 people, and looks for numbers of cells of fewer, for hidden cells that differences
-give away, for numbers beside the name of the cell or the group, and for the income. One line per kind of leak.
+give away, for numbers beside the name of the cell or the group, and for the income. All tables of rates together
+are also taken as equations, to see whether they can be solved for a hidden cell: docs/privacy.md says that tables
+can be played off against each other, so that this is counted but is no failure. One line per kind of leak.
 """
 
 from __future__ import annotations
@@ -26,10 +28,12 @@ import pandas as pd
 import disaggregate as dg
 
 LEAST = 10
+TABLES = (("job",), ("sex",), ("g",), ("job", "sex"), ("g", "sex"))
+DOCUMENTED = "documented:"
 _ROW, _CELL = re.compile(r"<tr.*?</tr>", re.DOTALL), re.compile(r"<t[dh].*?</t[dh]>", re.DOTALL)
 _TAG, _NUMBER = re.compile(r"<[^>]*>"), re.compile(r"[-+\u2212]?\d*\.\d+ ?%?")
 JOB, HOME, INCOME = "lighthouse keeper", "lighthouse", 987_654.0
-SETTINGS = {"kernel": "linear", "context": False, "n_chains": 2, "n_draws": 20, "n_burn": 20, "n_replicas": 1}
+SETTINGS = {"kernel": "linear", "context": False, "n_chains": 2, "n_draws": 10, "n_burn": 10, "n_replicas": 1}
 
 
 def random_tables(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -57,10 +61,10 @@ def leaks(people: pd.DataFrame, results: pd.DataFrame, folder: Path) -> Iterator
         analysis = dg.fit_tables(
             people, results, group="g", share="share", settings={**SETTINGS, "random_state": 0}, landmarks=8
         )
-        for by in (["job"], ["sex"], ["g"], ["job", "sex"], ["g", "sex"]):
-            yield from _of_table(
-                f"subgroups by {'+'.join(by)}", analysis.subgroups(people, by, min_group_size=LEAST)
-            )
+        tables = {by: analysis.subgroups(people, list(by), min_group_size=LEAST) for by in TABLES}
+        for by, table in tables.items():
+            yield from _of_table(f"subgroups by {'+'.join(by)}", table)
+        yield from _of_all_tables(people, tables)
         effects = analysis.effects(people, min_group_size=LEAST)
         named = effects["contrast"].astype(str).str.contains(JOB) & effects["estimate"].notna()
         if named.any():
@@ -76,6 +80,24 @@ def _of_table(name: str, table: pd.DataFrame) -> Iterator[str]:
     # The rate of everybody follows from another table, so that hidden cells are known together.
     if hidden.any() and table.loc[hidden, "n"].sum() < LEAST:
         yield f"{name}: hidden cells by difference"
+
+
+def _of_all_tables(people: pd.DataFrame, tables: dict[tuple[str, ...], pd.DataFrame]) -> Iterator[str]:
+    """Solve what is told for what is hidden: a rate times its people is a sum over the finest cells."""
+    finest = people.groupby(["g", "job", "sex"]).size().reset_index(name="n")
+    told, secret = [np.ones(len(finest))], []  # the rate of everybody follows from any table without a gap
+    for by, table in tables.items():
+        for row in table.to_dict("records"):
+            inside = np.all([finest[name] == row[name] for name in by], axis=0).astype(float)
+            if not np.isnan(row["estimate"]):
+                told.append(inside)
+            elif row["n"] < LEAST:
+                secret.append((by, inside))
+    equations = np.array(told).T
+    for by, wanted in secret:
+        solution = np.linalg.lstsq(equations, wanted, rcond=None)[0]
+        if np.abs(equations @ solution - wanted).max() < 1e-6:
+            yield f"{DOCUMENTED} a hidden cell of {'+'.join(by)} follows from all tables together"
 
 
 def _of_page(analysis: Any, people: pd.DataFrame, folder: Path) -> Iterator[str]:
@@ -115,13 +137,16 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     rng, told = np.random.default_rng(arguments.seed), Counter[str]()
     with tempfile.TemporaryDirectory() as name:
-        for _ in range(arguments.runs):
+        for run in range(1, arguments.runs + 1):
             told.update(set(leaks(*random_tables(rng), Path(name))))
+            if run % 50 == 0:
+                print(f"{run} tables: {dict(told)}", flush=True)
     print(f"{arguments.runs} tables")
     for leak, times in told.most_common():
         print(f"{times:5d}  {leak}")
-    print("nothing leaked" if not told else f"{len(told)} kinds of leaks")
-    return int(bool(told))
+    undocumented = [leak for leak in told if not leak.startswith(DOCUMENTED)]
+    print(f"{len(undocumented)} kinds of leaks that are not documented" if undocumented else "nothing else leaked")
+    return int(bool(undocumented))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import fit_tables
 from disaggregate.analysis.folders import predict_folder
+from disaggregate.analysis.telling import TableWarning
 from disaggregate.cli.main import main
 from disaggregate.groups.context import Context
 from disaggregate.sampler.dense import partition, partitioned
@@ -189,6 +190,37 @@ def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, t
     assert_allclose(found["probability"], analysis.predict(moved)["probability"])
     unaware = analysis.predict(moved.drop(columns="district"))["probability"]
     assert np.abs(found["probability"] - unaware).max() > 0.01
+
+
+@pytest.fixture
+def with_context(tables):
+    settings = SETTINGS | {"context": True, "kernel": "linear"}
+    return fit_tables(*tables, group="district", share="share", settings=settings)
+
+
+def strange_people(people):
+    """Half of the people live in a group that the fit did not have, and have a level that it did not meet."""
+    is_new = np.arange(len(people)) % 2 == 0
+    return people.assign(district=people["district"].where(~is_new, 100), job=people["job"].where(~is_new, "x"))
+
+
+def test_predictions_of_a_folder_say_what_the_fit_did_not_meet(with_context, tables, tmp_path):
+    folder, lines = write(strange_people(tables[0]), tmp_path / "people", 3), []
+    predict_folder(with_context, folder, tmp_path / "out", n_jobs=1, told=lines.extend)
+    assert len(lines) == 2  # one each, though there are three files
+    assert "60 rows in 1 group that the fit did not have: 100" in lines[0]
+    assert "'job': levels that the fit did not meet" in lines[1]
+    with pytest.warns(TableWarning, match="60 rows in 1 group"):
+        predict_folder(with_context, folder, tmp_path / "again", n_jobs=1)
+
+
+def test_the_command_says_so_too(with_context, tables, tmp_path, capsys):
+    with_context.save(tmp_path / "m.dgz")
+    folder = write(tables[0].drop(columns="district"), tmp_path / "people", 3)
+    assert main(["predict", str(tmp_path / "m.dgz"), str(folder), "-o", str(tmp_path / "out"), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "120 of 120 rows name no group" in printed.err
+    assert "120 of 120 rows name no group" in printed.out
 
 
 def test_a_folder_needs_dense_weights(tables, tmp_path):

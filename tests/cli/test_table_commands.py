@@ -1,6 +1,11 @@
 """Four commands from two tables to an answer; every mistake is one message, exit code 2, and no file."""
 
+import importlib
 import json
+import os
+import signal
+import warnings
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -188,6 +193,11 @@ def test_numbers_that_json_lacks_are_null(capsys):
     assert "Infinity" not in printed
 
 
+def import_string(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys, monkeypatch):
     model, checkpoint = tmp_path / "m.dgz", tmp_path / "run.dgc"
     command = ["fit", *paths(folder), *ROLES, *changed(SHORT, "--draws", "4000"), "-o", str(model)]
@@ -248,21 +258,47 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
     assert_allclose(told[7], analysis.predict(moved)["probability"], atol=1e-5)
 
 
-def test_an_interrupt_while_saving_costs_no_model(folder, tmp_path, capsys, monkeypatch):
-    from disaggregate.analysis import Analysis
+@pytest.mark.parametrize(
+    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive._write_members", "cli.fit._tell"]
+)
+def test_an_interrupt_after_the_last_sweep_costs_no_model(moment, folder, tmp_path, capsys, monkeypatch):
+    real = import_string(f"disaggregate.{moment}")
 
-    real, tried = Analysis.save, []
+    def interrupted(*given, **how):
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(*given, **how)
 
-    def save(*given, **how):
-        tried.append(1)
-        if len(tried) == 1:
-            raise KeyboardInterrupt
-        real(*given, **how)
-
-    monkeypatch.setattr(Analysis, "save", save)
+    monkeypatch.setattr(f"disaggregate.{moment}", interrupted)
     model = tmp_path / "m.dgz"
-    assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(model)]) == 130
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(model)]) == 130
+    assert json.loads(capsys.readouterr().out)["model"] == str(model)
     assert load(model).classifier.posterior_.shape == (2, 40)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_is_meant(folder, tmp_path, monkeypatch):
+    def interrupted(*given, **how):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("disaggregate.estimator.diagnose", interrupted)
+    assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz")]) == 130
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("where", ["-o", "--draws-to"])
+def test_a_disk_without_room_is_told_of_before_the_first_sweep(where, folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10**6 if where == "-o" else 10**7))
+    monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda session: pytest.fail("too late"))
+    draws = changed(SHORT, "--draws", "10000")
+    if where == "--draws-to":
+        monkeypatch.setattr("disaggregate.analysis.tables.require_room_for_model", lambda *given: None)
+        draws = [*changed(SHORT, "--draws", "100000"), where, str(tmp_path / "draws")]
+    told = complaint(["fit", *paths(folder), *ROLES, *draws, "-o", str(tmp_path / "m.dgz")], capsys)
+    assert "MB are free" in told
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_option_given_twice_is_refused(folder, capsys):

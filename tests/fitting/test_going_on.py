@@ -6,12 +6,14 @@ import copy
 import os
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
+from disaggregate import estimator
 from disaggregate.fitting.results import even_draws
 from disaggregate.parallel import turns
 from disaggregate.sampler.chain import ChainDraws, SparseChain
@@ -228,6 +230,34 @@ def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
     assert np.isfinite(model.group_table()["implied"]).all()
     for part, full in zip(model.posterior_.parts, whole.posterior_.parts, strict=True):
         assert_array_equal(part.delta2, full.delta2[:, : part.shape[1]])
+
+
+def test_an_interrupt_of_a_pool_keeps_what_was_drawn(monkeypatch):
+    whole = fit(model_of("one replica", n_draws=10_000))
+    interrupt_after(60, monkeypatch)
+    with ThreadPoolExecutor(2) as pool, pytest.warns(match="Stopped early"):
+        model = fit(model_of("one replica", n_draws=10_000, executor=pool))
+    [part], [full] = model.posterior_.parts, whole.posterior_.parts
+    assert 0 < part.shape[1] < 10_000
+    assert_array_equal(part.delta2, full.delta2[:, : part.shape[1]])
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"), [(checkpoints.Checkpoint, "write"), (estimator, "check_reports"), (estimator, "diagnose")]
+)
+def test_an_interrupt_after_the_last_sweep_costs_nothing(owner, name, monkeypatch, tmp_path):
+    real = getattr(owner, name)
+
+    def interrupted(*given):
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, interrupted)
+        with pytest.warns(match="after the last sweep"):
+            model = fit(model_of("one replica"), checkpoint=tmp_path / "run.dgc")
+    assert not model.stopped_early_
+    assert_same(model, fit(model_of("one replica")))
 
 
 def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):

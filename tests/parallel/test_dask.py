@@ -10,6 +10,7 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
+from disaggregate.parallel import rounds
 from disaggregate.parallel.dask import is_dask_client
 from tests.contract.small import small_model
 from tests.parallel.tiny_fit import digest_of_fit
@@ -62,6 +63,23 @@ def test_a_lost_worker_changes_nothing(client):
     killer.join()
     assert killed
     assert_array_equal(found, expected)
+
+
+def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
+    monkeypatch.setattr(rounds, "_FIRST", 0.1)
+    told = []
+
+    def interrupt_once(n_done, n_sweeps, what):
+        if what == "sampling" and n_done > 100 and not told:
+            told.append(n_done)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    length = {"n_replicas": 1, "n_draws": 10**5}
+    model = fit(executor=client, progress=interrupt_once, **length)
+    n_draws = model.posterior_.shape[1]
+    assert 0 < n_draws < 10**5
+    expected = fit(n_jobs=2, n_replicas=1, n_draws=n_draws)
+    assert_array_equal(model.predict_draws(TOWN.X), expected.predict_draws(TOWN.X))
 
 
 def test_a_fit_runs_inside_a_worker(client):

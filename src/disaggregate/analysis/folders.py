@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.analysis.analysis import Analysis
-from disaggregate.analysis.telling import Told, tell
+from disaggregate.analysis.remarks import Remarks
+from disaggregate.analysis.room import require_room_for_model
+from disaggregate.analysis.telling import Told, tell, tell_remarks
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.even_choice import even_choice
 from disaggregate.groups.grouped import GroupedData, group_rows
@@ -56,6 +58,7 @@ def fit_folder(
     how: dict[str, Any] | None = None,
     reading: Reading | None = None,
     told: Told | None = None,
+    room_for: str | Path | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
@@ -69,7 +72,7 @@ def fit_folder(
     people : path
         A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
         like ``district=7`` is a column.
-    results, group, sampled, confidence, noise_kind, settings, how, reading, told, **roles
+    results, group, sampled, confidence, noise_kind, settings, how, reading, told, room_for, **roles
         As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
         say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One row per
         person: no ``count``.
@@ -110,6 +113,7 @@ def fit_folder(
         raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
     data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
     classifier = GroupStatsClassifier(**{"centers": _CENTERS, **GROUPS_ARE_PLACES, **(settings or {})})
+    require_room_for_model(room_for, classifier, len(narrow))
     classifier._fit_partitions(
         encoder.transform(sample),
         Everybody(folder, kept, encoder, schema),
@@ -175,6 +179,7 @@ def predict_folder(
     level: float = 0.9,
     executor: Any = None,
     n_jobs: int | None = None,
+    told: Callable[[list[str]], object] | None = None,
 ) -> int:
     """Add ``probability, conf_low, conf_high`` to the people of a folder; each file becomes one in another folder.
 
@@ -192,6 +197,9 @@ def predict_folder(
         Who works on the files instead of threads.
     n_jobs : int, optional
         Number of threads.
+    told : callable, optional
+        Is told what the model did not meet in its fit, in a line each: levels, groups, a missing column of groups.
+        By default these are warned of.
 
     Returns
     -------
@@ -201,19 +209,31 @@ def predict_folder(
     source, target = Path(people).expanduser().resolve(), Path(output).expanduser().resolve()
     if target == source or source in target.parents:
         raise TableError(f"{target} lies in the folder of the people; write to another one.")
-    files = PeopleFolder.open(source).files
+    files, names = PeopleFolder.open(source).files, analysis.group_names
     analysis = analysis.knowing(known for file in files for _, known in _people_of(source, file, analysis.schema))
-    tasks = [(analysis, source, file, target / file.relative_to(source), level) for file in files]
-    for _, _, _, written, _ in tasks:
+    tasks = [(analysis, names, source, file, target / file.relative_to(source), level) for file in files]
+    for *_, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
     where = Threads(n_jobs) if executor is None else executor_of(executor)
-    return sum(where.map(_predict_file, tasks))
+    remarks = Remarks(analysis, names)
+    for findings in where.map(_predict_file, tasks):
+        remarks.add(findings)
+    tell_remarks(remarks.lines(), told)
+    return remarks.n_rows
 
 
-def _predict_file(task: tuple[Analysis, Path, Path, Path, float]) -> int:
-    analysis, root, file, target, level = task
-    people = _people_of(root, file, analysis.schema)
-    return write_rows(target, (stored.join(analysis.predict(known, level)) for stored, known in people))
+def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, Path, float]) -> dict[str, Any]:
+    """Predict the people of one file, and return what is to be said of them."""
+    analysis, names, root, file, target, level = task
+    remarks = Remarks(analysis, names)
+
+    def predicted() -> Iterator[pd.DataFrame]:
+        for stored, known in _people_of(root, file, analysis.schema):
+            remarks.look(known)
+            yield stored.join(analysis.predict(known, level))
+
+    write_rows(target, predicted())
+    return remarks.findings()
 
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:

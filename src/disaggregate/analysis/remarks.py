@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,13 @@ class Remarks:
     ----------
     analysis : Analysis
         The model.
+    known : sequence, optional
+        Names of the groups of the fit, where the model has met more of them since; by default those of the model.
     """
 
-    def __init__(self, analysis: Any) -> None:
+    def __init__(self, analysis: Any, known: Sequence[Hashable] | None = None) -> None:
         self.analysis = analysis
+        self.known = analysis.group_names if known is None else known
         self.levels: dict[str, Counter[Any]] = {}
         self.gaps: Counter[str] = Counter()
         self.far: dict[str, float] = {}
@@ -48,7 +51,7 @@ class Remarks:
         for column in self.analysis.encoder.columns:
             if column.name in people:
                 self._look_at(column, people[column.name])
-        known = self.analysis.group_names
+        known = self.known
         if known is None:
             return
         group = self.analysis.roles.group
@@ -59,6 +62,26 @@ class Remarks:
         names = set(known)
         self.groups.update(name for name in ids if name is not None and name not in names)
         self.n_without_group += sum(name is None for name in ids)
+
+    def findings(self) -> dict[str, Any]:
+        """Return what was noted, without the model, so that it can come from somewhere else."""
+        return {name: value for name, value in vars(self).items() if name not in ("analysis", "known")}
+
+    def add(self, findings: dict[str, Any]) -> None:
+        """Take note of what somebody else has found in other people.
+
+        Parameters
+        ----------
+        findings : dict
+            What :meth:`findings` returned there.
+        """
+        self.n_rows += findings["n_rows"]
+        self.n_without_group += findings["n_without_group"]
+        self.gaps.update(findings["gaps"])
+        self.groups.update(findings["groups"])
+        self.far = {**findings["far"], **self.far}
+        for name, strange in findings["levels"].items():
+            self.levels.setdefault(name, Counter()).update(strange)
 
     def lines(self) -> list[str]:
         """Say what was found."""

@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.groups.evidence import Evidence, Fraction
+from disaggregate.parallel.interrupts import noted_interrupts
 from disaggregate.settings import scale_prior_around
 from disaggregate.tables.counts import counts_to_fit, rows_that_count
 from disaggregate.tables.errors import TableError
@@ -182,11 +183,11 @@ def _fitted_again(
         settings["n_draws"] = n_draws
     classifier = clone(analysis.classifier).set_params(**settings)
     weights = weights_in_shares(people, analysis.roles, ids, evidence)
-    with warnings.catch_warnings():
+    with noted_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         X, counts = analysis.encoder.transform(people), counts_to_fit(people, analysis.roles)
         classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts)
-    if classifier.stopped_early_:
+    if interrupts.came or classifier.stopped_early_:
         raise KeyboardInterrupt
     return replace(analysis, classifier=classifier)
 

@@ -30,3 +30,20 @@ def tell(problems: Sequence[Problem], told: Told | None) -> None:
     for problem in problems:
         if problem.level == "warning":
             warnings.warn(f"{problem.where}: {problem.message}", TableWarning, stacklevel=5)
+
+
+def tell_remarks(lines: list[str], told: Callable[[list[str]], object] | None) -> None:
+    """Hand remarks on people to whoever shows them, or else warn of them.
+
+    Parameters
+    ----------
+    lines : list of str
+        What a model did not meet in its fit.
+    told : callable, optional
+        Shows them.
+    """
+    if told is not None:
+        told(lines)
+        return
+    for line in lines:
+        warnings.warn(line.removeprefix("warning: "), TableWarning, stacklevel=3)

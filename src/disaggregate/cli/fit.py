@@ -62,7 +62,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="may groups differ in ways that no feature tells? (default: auto, where the people are a sample of "
         "their group or rows are cells)",
     )
-    add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
+    add(
+        "--centers",
+        type=whole_number(1),
+        metavar="N",
+        help="kernels on N landmarks (default: on all people up to 2,000, else on 1,000 landmarks)",
+    )
     add(
         "--landmarks",
         type=whole_number(1),
@@ -85,12 +90,22 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit and save."""
+    from disaggregate.parallel.interrupts import noted_interrupts
+
+    with noted_interrupts() as interrupts:
+        analysis = _fit_and_save(arguments)
+        _tell(analysis, arguments)
+    if interrupts.came or analysis.classifier.stopped_early_:
+        raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that somebody wanted to stop
+
+
+def _fit_and_save(arguments: argparse.Namespace) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
     from disaggregate.analysis import fit_tables
 
     with told_to_the_user(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict below says the same
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict says the same
         analysis = fit_tables(
             arguments.people,
             arguments.results,
@@ -106,22 +121,11 @@ def run(arguments: argparse.Namespace) -> None:
             outcome=arguments.outcome,
             reading=reading_of(arguments),
             told=partial(_tell_problems, arguments),
+            room_for=arguments.output,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
-        _save(analysis, arguments)
-    _tell(analysis, arguments)
-    if analysis.classifier.stopped_early_:
-        raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that it is not all
-
-
-def _save(analysis: Any, arguments: argparse.Namespace) -> None:
-    """Write the model; an interrupt does not cost it, unless a second one follows."""
-    anonymise = arguments.landmarks is not None
-    try:
-        analysis.save(arguments.output, anonymise=anonymise)
-    except KeyboardInterrupt:
-        analysis.save(arguments.output, anonymise=anonymise)
-        raise
+        analysis.save(arguments.output, anonymise=arguments.landmarks is not None)
+    return analysis
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -49,18 +49,20 @@ def run(arguments: argparse.Namespace) -> None:
 
     with told_to_the_user():
         analysis = load_analysis(arguments.model)
-        remarks = Remarks(analysis)
+        lines: list[str] = []
         if arguments.people.is_dir():
             from disaggregate.analysis import predict_folder
 
-            n_rows = predict_folder(analysis, arguments.people, arguments.output, level=arguments.level)
+            given = analysis, arguments.people, arguments.output
+            n_rows = predict_folder(*given, level=arguments.level, told=lines.extend)
         else:
-            reading = reading_of(arguments)
+            remarks, reading = Remarks(analysis), reading_of(arguments)
             analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema, reading=reading))
             n_rows = write_rows(arguments.output, _predicted(analysis, arguments, remarks), raw=arguments.raw)
-    say_aside(remarks.lines())
+            lines.extend(remarks.lines())
+    say_aside(lines)
     if arguments.json:
-        print_json({"output": str(arguments.output), "rows": n_rows, "notes": remarks.lines()})
+        print_json({"output": str(arguments.output), "rows": n_rows, "notes": lines})
     else:
         say(f"{n_rows:,} rows: {arguments.output}")
 

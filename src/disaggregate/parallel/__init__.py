@@ -5,8 +5,9 @@ from disaggregate.parallel.hold import hold
 from disaggregate.parallel.monitor import Monitor
 from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.parallel.protocol import Executor
+from disaggregate.parallel.runners import Runner, Watcher
 from disaggregate.parallel.threads import Threads
-from disaggregate.parallel.turns import Runner, Watcher, run_in_turns
+from disaggregate.parallel.turns import run_in_turns
 
 __all__ = [
     "Executor",

@@ -6,45 +6,17 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import Any, Protocol
 
 from disaggregate.parallel.dask import executor_of
+from disaggregate.parallel.interrupts import is_interrupted
 from disaggregate.parallel.monitor import Monitor, Progress
-from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.parallel.protocol import Executor
+from disaggregate.parallel.rounds import Rounds
+from disaggregate.parallel.runners import Runner, Watcher
 from disaggregate.parallel.threads import Threads
 
 # Seconds between two looks at the chains by whoever waits for them.
 _GLANCE = 0.2
-
-
-class Runner(Protocol):
-    """Something that moves on batch by batch, and can be taken down and set up again."""
-
-    n_done: int
-
-    @property
-    def n_sweeps(self) -> int:
-        """Sweeps to do in all."""
-
-    def advance(self) -> None:
-        """Do a batch of sweeps."""
-
-    def snapshot(self) -> dict[str, Any]:
-        """Take everything down that the next batch depends on, and what was drawn so far."""
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from there."""
-
-
-class Watcher:
-    """Told of what happens; does nothing by itself."""
-
-    def after_turn(self, runner: Runner) -> None:
-        """Learn that a runner has moved on; called by the thread that moved it, which then leaves it alone."""
-
-    def while_waiting(self) -> None:
-        """Do what is due; called some times a second by whoever started the runners."""
 
 
 def run_in_turns(
@@ -66,25 +38,15 @@ def run_in_turns(
     progress : bool or callable
         Whether to show a progress bar, or who is told instead.
     executor : Executor, optional
-        Where to run instead, each runner in one go; it can neither report progress nor be stopped half-way.
+        Where to run instead, in rounds of some seconds.
     watcher : Watcher, optional
         Told after every turn.
     """
-    if executor is not None:
-        for runner, snapshot in zip(runners, executor_of(executor).map(run_to_end, runners), strict=True):
-            runner.restore(snapshot)
-        return True
     total = sum(runner.n_sweeps - runner.n_done for runner in runners)
     with Monitor(total, show=progress) as monitor:
+        if executor is not None:
+            return Rounds(runners, monitor, watcher or Watcher()).run(executor_of(executor))
         return _Turns(runners, monitor, watcher or Watcher()).run((threads or Threads(None)).n_threads)
-
-
-def run_to_end(runner: Runner) -> dict[str, Any]:
-    """Run one in one go and return where it ended."""
-    with one_blas_thread():
-        while runner.n_done < runner.n_sweeps:
-            runner.advance()
-    return runner.snapshot()
 
 
 class _Turns:
@@ -104,15 +66,17 @@ class _Turns:
                 _wait_for(futures, self._watcher.while_waiting)
             except KeyboardInterrupt:
                 self._stopped.set()
-                _wait_for(futures, lambda: None)  # a second interrupt is meant
+                if is_interrupted():
+                    raise  # the second one, which is meant
+                _wait_for(futures, lambda: None)
                 return False
             except BaseException:
                 self._stopped.set()
                 raise
-        return True
+        return not self._waiting
 
     def _work(self) -> None:
-        while not self._stopped.is_set():
+        while not (self._stopped.is_set() or is_interrupted()):
             try:
                 runner = self._waiting.popleft()
             except IndexError:

@@ -1,0 +1,95 @@
+"""Ctrl-C that costs no draws: from the first sweep on it is noted, and whoever works ends in good order.
+
+An exception can come between any two lines, also between the last sweep and the file that is to hold it. So a fit
+that has begun to draw is not interrupted by one, but looks whether somebody has asked it to stop.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class Interrupts:
+    """What is known of interrupts while a block lasts.
+
+    Attributes
+    ----------
+    is_held : bool
+        Whether the next interrupt is only noted.
+    came : bool
+        Whether one was noted since :meth:`hold`.
+    """
+
+    def __init__(self) -> None:
+        self.is_held = False
+        self.came = False
+        self.process = os.getpid()  # a forked one begins anew
+
+    def hold(self) -> None:
+        """Note the next interrupt from now on, instead of raising it; one more is meant, and raised."""
+        self.came, self.is_held = False, True
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Take the signal."""
+        if not self.is_held or self.came:
+            raise KeyboardInterrupt
+        self.came = True
+
+
+_current: Interrupts | None = None
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[Interrupts]:
+    """Let a block hold interrupts back; until it does, they are raised as ever.
+
+    Blocks may be nested: what an inner one holds back is held until the outermost one ends. Whoever opened that
+    one looks after its end whether an interrupt came. Signals go to the main thread; elsewhere, and where somebody
+    has a handler of their own, nothing is noted.
+    """
+    global _current
+    if _is_noted_here():
+        yield _current if _is_main_thread() else Interrupts()  # type: ignore[misc]
+        return
+    if not _is_ours_to_take():
+        yield Interrupts()
+        return
+    outer, _current = _current, Interrupts()
+    before = signal.signal(signal.SIGINT, _current.note)
+    try:
+        yield _current
+    finally:
+        signal.signal(signal.SIGINT, before)
+        _current = outer
+
+
+def hold_interrupts() -> None:
+    """Hold interrupts back from now on, until the outermost block ends; those that came before are forgotten."""
+    if _is_noted_here() and _is_main_thread():
+        _current.hold()  # type: ignore[union-attr]
+
+
+def is_interrupted() -> bool:
+    """Tell whether an interrupt was noted and those who work should come to an end."""
+    return _is_noted_here() and _current.came  # type: ignore[union-attr]
+
+
+def _is_noted_here() -> bool:
+    return _current is not None and _current.process == os.getpid()
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _is_ours_to_take() -> bool:
+    """Tell whether signals come here, and to nobody else: neither to a handler of the user nor to one of ours."""
+    if not _is_main_thread():
+        return False
+    handler = signal.getsignal(signal.SIGINT)
+    return handler is signal.default_int_handler or isinstance(getattr(handler, "__self__", None), Interrupts)
