@@ -79,12 +79,18 @@ class Harm:
 
 EFFECTS = {"group_effects": True}
 CONTEXT = {"context": True}
+LEARNED = {"confidence": "auto"}
 HARMS = {
     "nothing": Harm("nothing: the model is right"),
     "nothing, effects": Harm("the same, `group_effects=True`", settings=EFFECTS),
+    "nothing, auto": Harm('the same, `confidence="auto"`', settings=LEARNED),
     "misreported": Harm("one report in five is off by 0.3", report=some_misreported),
+    "misreported, auto": Harm('the same, `confidence="auto"`', settings=LEARNED, report=some_misreported),
     "inexact": Harm(
         "reports have a confidence of 30, 1,000 is claimed", report=lambda s, rng: as_claimed(s, rng, 30.0)
+    ),
+    "inexact, auto": Harm(
+        'the same, `confidence="auto"`', settings=LEARNED, report=lambda s, rng: as_claimed(s, rng, 30.0)
     ),
     "a little": Harm("groups differ in more than features, a little (0.3 on the probit scale)", between=0.3),
     "a little, effects": Harm("the same, `group_effects=True`", between=0.3, settings=EFFECTS),
@@ -127,7 +133,7 @@ def fit_one(seed: int, harm: Harm) -> dict[str, float]:
     """Simulate, harm, fit and judge one data set."""
     data = harmed(np.random.default_rng(seed), harm)
     settings = {"kernel": "rbf", "gamma": GAMMA, "confidence": CLAIMED, "random_state": seed}
-    model = GroupStatsClassifier(**settings, **SHORT, **harm.settings)
+    model = GroupStatsClassifier(**{**settings, **SHORT, **harm.settings})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(data.X, dict(enumerate(data.reports)), groups=GROUP_OF)

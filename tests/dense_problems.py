@@ -163,7 +163,7 @@ class PlainLikelihood:
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         found = [
             log_likelihood_gradient(self.reports, int(rung), own @ self.columns, offsets, float(s), float(z))
-            for own, offsets, s, z, rung in zip(*query, rungs, strict=True)
+            for own, offsets, s, z, rung in zip(*query[:4], rungs, strict=True)
         ]
         return LikelihoodGradient(
             np.array([one.log_likelihood for one in found]),
@@ -179,7 +179,7 @@ class PlainLikelihood:
         return np.transpose(found)
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
-        states = zip(rungs, query.weights @ self.columns, *query[1:], strict=True)
+        states = zip(rungs, query.weights @ self.columns, *query[1:4], strict=True)
         return [information_of(self.reports, int(rung), self.columns, *state) for rung, *state in states]
 
 

@@ -112,8 +112,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     mu, nu : float, optional
         Inverse-gamma(mu/2, nu/2) prior of the scale delta2 of the weights; by default 10 and 1000 for sparse
         weights, 3 and 15 for dense ones, whose delta2 is the prior variance of f.
-    confidence : float or mapping, default=1000
-        Confidence chi in plain shares, from 0 to infinity, one for all or one a group.
+    confidence : float, mapping or "auto", default=1000
+        Confidence chi in plain shares, from 0 to infinity, one for all or one a group. "auto" learns how exact
+        reports are, one confidence for all groups with a heavy tail for single ones, for two outcomes and up to
+        50,000 rows; ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
+        fit. For dense weights.
     latent : "exact" or "metropolis", default="exact"
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
     n_replicas : int or None, default=None
@@ -196,7 +199,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         b: float = 1.0,
         mu: float | None = None,
         nu: float | None = None,
-        confidence: float | Mapping = 1000.0,
+        confidence: float | Mapping | Literal["auto"] = 1000.0,
         latent: Literal["exact", "metropolis"] = "exact",
         n_replicas: int | None = None,
         n_chains: int = 4,
@@ -302,6 +305,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         is_binary = not isinstance(data, GroupedOutcomes)
         if self.weights == "dense" and is_binary and is_for_partitions(len(features), data):
             partitions = partition_rows(features[data.order], data)
+        if partitions is not None:
+            _require_known_confidence(data)
         training = _training_rows(features, data, context)
         return self._run(
             classes, features, training, data, context, partitions, warm_start, checkpoint, resume, draws_to
@@ -342,6 +347,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 "people who are a sample of their group must be in one table, as the composition of groups is "
                 "pooled over all of them; a random part of each group's people is enough."
             )
+        _require_known_confidence(data)
         features = read_features(self, sample, fitting=True)
         context = None
         if self.context:
@@ -690,6 +696,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Refuse what sparse weights have no sampler for."""
         if self.weights == "dense":
             return
+        if any(getattr(known, "learns_confidence", False) for known in data.evidence):
+            raise ValueError('confidence="auto" needs weights="dense"; give a number with weights="sparse".')
         if data.counts is not None and (data.counts > 1).any():
             raise ValueError(
                 'counts need weights="dense"; weights="sparse" is the model of 2005, of single people.'
@@ -712,6 +720,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 "n_replicas is not yet for more than two outcomes: kernels are compared by the modes of their "
                 "posteriors; use n_replicas=None."
             )
+        if isinstance(self.confidence, str):
+            raise ValueError('confidence="auto" is not yet for more than two outcomes; give a number.')
         n_offsets = len(data.names) * (len(data.outcomes) - 1)
         if self._has_places(data) and n_offsets > _MOST_OFFSETS:
             raise ValueError(
@@ -805,6 +815,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 def _require_no_counts(counts: np.ndarray | None) -> None:
     if counts is not None:
         raise ValueError("counts need groups: a label belongs to one person.")
+
+
+def _require_known_confidence(data: GroupedData) -> None:
+    if any(known.learns_confidence for known in data.evidence):
+        raise ValueError(
+            'confidence="auto" is not yet for data in partitions, of more than 50,000 rows; give a number, such '
+            "as what a fit of some of the groups finds in posterior_.confidence."
+        )
 
 
 def _training_rows(features: Any, data: GroupedData, context: Context | None) -> Individuals:

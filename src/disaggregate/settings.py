@@ -73,8 +73,13 @@ _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 _FLOOR, _PLACE_FLOOR = 0.03, 0.01
 
 
+# Learned confidence: 1 / sqrt(chi), about twice the standard deviation of a reported share near one half, is
+# half-normal with this deviation. Below the floor, a confidence of some 100,000, shares are as good as exact.
+_REPORT, _REPORT_FLOOR = 0.2, 0.003
+
+
 def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, ScalePrior]:
-    """Return the priors of the scales of the score components "individual", "context" and "place".
+    """Return the priors of the scales of the score components "individual", "context" and "place", and of reports.
 
     Parameters
     ----------
@@ -92,6 +97,7 @@ def scale_priors(settings: Mapping[str, Any], of_places: bool) -> dict[str, Scal
         "individual": individual,
         "context": half_normal(_CONTEXT, _FLOOR),
         "place": half_normal(_PLACE, _PLACE_FLOOR),
+        "report": half_normal(_REPORT, _REPORT_FLOOR),
     }
 
 
@@ -173,11 +179,16 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     if latent == "metropolis":
         _require(n_replicas in (None, 1), "n_replicas", '1 with latent="metropolis" (no ladder)', n_replicas)
     _require_confidence(settings["confidence"])
+    if weights == "sparse":
+        learned = _is_one_of(settings["confidence"], "auto")
+        _require(not learned, "confidence", 'a number with weights="sparse", the model of 2005', "auto")
     _require_place(settings["n_jobs"], settings["executor"])
 
 
 def _require_confidence(confidence: Any) -> None:
-    expected = "a number of 0 or more, infinity included, or one such number for each group"
+    expected = 'a number of 0 or more, infinity included, one such number for each group, or "auto"'
+    if _is_one_of(confidence, "auto"):
+        return
     if hasattr(confidence, "items"):
         for group, value in confidence.items():
             _require(_is_at_least_zero(value), f"confidence of group {group!r}", expected, value)

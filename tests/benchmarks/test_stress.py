@@ -5,7 +5,7 @@ import pytest
 from benchmarks.stress import HARMS, harmed, report
 
 
-@pytest.mark.parametrize("name", ["nothing", "a little", "a lot", "make-up"])
+@pytest.mark.parametrize("name", ["nothing", "misreported", "inexact", "a little", "a lot", "make-up"])
 def test_other_settings_see_the_same_data(name):
     data = harmed(np.random.default_rng(0), HARMS[name])
     for other in (other for other in HARMS if other.startswith(f"{name}, ")):

@@ -18,6 +18,7 @@ class KnownScores:
     """A posterior that knows f, but for a little noise."""
 
     has_places = False
+    log_confidence = None
 
     def __init__(self, f, rng):
         self.delta2 = np.ones((2, 150))

@@ -74,7 +74,8 @@ def fit_tables(
     sampled : bool, default=False
         Whether people are a random sample of the group that the results speak of.
     confidence : float or str, default=1000.0
-        Confidence in shares: one for all, or the column of results that has it.
+        Confidence in shares: one for all, "auto" to learn how exact they are, or the column of results that has
+        it.
     noise_kind : {"laplace", "gaussian"}, default="laplace"
         Kind of the privacy noise on counts that have a scale of noise.
     settings : dict, optional

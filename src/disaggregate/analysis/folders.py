@@ -87,7 +87,7 @@ def fit_folder(
     _require_two_outcomes(roles)
     arguments = _without_warm_start(how or {})
     folder, of_results = PeopleFolder.open(people), read_and_tell(results, None, reading)
-    if isinstance(confidence, str):
+    if isinstance(confidence, str) and confidence != "auto":
         roles["confidence"], confidence = confidence, 1000.0
     sample = folder.take(even_choice(len(folder), _SAMPLE), folder.names())
     known = resolve_roles(sample, of_results.table, group=group, **roles)

@@ -205,7 +205,7 @@ def _settings(analysis: Analysis, change: str) -> dict[str, Any]:
 
 
 def _trusted_less(evidence: Evidence) -> Evidence:
-    if isinstance(evidence, Fraction):
+    if isinstance(evidence, Fraction) and evidence.confidence != "auto":
         return Fraction(evidence.share, min(_LITTLE_TRUST, evidence.confidence / _TIMES_THE_PRIOR))
     return evidence
 

@@ -39,7 +39,7 @@ def fit_in_memory(
     **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them; arguments as for :func:`disaggregate.fit_tables`."""
-    if isinstance(confidence, str):
+    if isinstance(confidence, str) and confidence != "auto":
         roles["confidence"], confidence = confidence, 1000.0  # the number is for rows that leave the column empty
     tables = read_two_tables(people, results, reading=reading, group=group, **roles)
     people, results, known = tables.people, tables.results, tables.roles

@@ -54,9 +54,10 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--confidence",
-        metavar="NUMBER or COLUMN",
+        metavar="NUMBER, auto or COLUMN",
         default="1000",
-        help="how far shares are trusted: one number, or a column of them (default: 1000, nearly exact)",
+        help="how far shares are trusted: one number, auto to learn it, or a column of numbers (default: 1000, "
+        "nearly exact)",
     )
     add(
         "--outcome",
@@ -107,7 +108,7 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
 
 
 def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Arguments of ``resolve_roles``; a confidence that is no number is a column."""
+    """Arguments of ``resolve_roles``; a confidence that is neither a number nor "auto" is a column."""
     roles: dict[str, Any] = {role: getattr(arguments, role) for role in ("group", *ROLES)}
     roles |= {"count": arguments.count, "weight": arguments.weights, "replicates": arguments.replicates}
     roles |= {"features": arguments.features, "ignore": arguments.ignore}
@@ -117,8 +118,10 @@ def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     return roles
 
 
-def confidence_number(arguments: argparse.Namespace) -> float | None:
-    """Return the confidence if it is one number."""
+def confidence_number(arguments: argparse.Namespace) -> float | str | None:
+    """Return the confidence if it is one number, or "auto", to be learned."""
+    if arguments.confidence == "auto":
+        return "auto"
     try:
         return float(arguments.confidence)
     except ValueError:

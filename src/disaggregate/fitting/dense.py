@@ -143,7 +143,8 @@ class DenseSampling:
         """Return what was drawn so far, with the draws where they are to be."""
         draws, missing = self._even_draws()
         plan, data = self._plan, self._plan.data
-        constant = None if plan.separate_constant or plan.has_places else plan.scale_priors.individual
+        is_constant = not (plan.separate_constant or plan.has_places or plan.learns_confidence)
+        constant = plan.scale_priors.individual if is_constant else None
         reports = {
             kernel.index: ladder_report(
                 chains, kernel.tuning.powers, data, constant, kernel.log_evidence, kernel.reason

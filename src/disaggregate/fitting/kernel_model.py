@@ -10,6 +10,7 @@ from disaggregate.basis import Basis, principal_directions
 from disaggregate.basis.directions import independent_features, leading_directions, with_constant
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.outcomes import column_order, stacked
+from disaggregate.model.report_noise import make_report_noise
 from disaggregate.model.reports import make_reports
 from disaggregate.parallel import hold
 from disaggregate.parallel.held import Held
@@ -92,7 +93,8 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
     if plan.partitions is None or rows is None:
         directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
         components = plan.components(directions.spread, directions.n_fixed, len(plan.X))
-        whole = WholeData(components, directions.columns, make_reports(plan.data), powers)
+        noise = make_report_noise(plan.data)
+        whole = WholeData(components, directions.columns, make_reports(plan.data), powers, noise)
         return KernelModel(basis, directions.to_kernels, whole)
     half = independent_features(basis, plan.separate_constant)
     gram = np.sum(rows.ask(_products_of, None, basis, half), axis=0)

@@ -35,12 +35,13 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
     """Return the kernels that share the draws, ready to run, and how all of them did.
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
-    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. With more than two
-    outcomes there is none. Otherwise trials tell (:mod:`disaggregate.fitting.escalation`).
+    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. So it is where the
+    confidence of reports is learned, as they bind less. With more than two outcomes there is none. Otherwise trials tell (:mod:`disaggregate.fitting.escalation`).
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
-    by_modes = plan.n_outcomes > 2 or (plan.has_places and plan.n_replicas is None)
+    has_one_mode = plan.has_places or plan.learns_confidence
+    by_modes = plan.n_outcomes > 2 or (has_one_mode and plan.n_replicas is None)
     n_replicas = 1 if by_modes else plan.n_replicas
     if len(plan.bases) == 1 and n_replicas is not None:
         return run_pilots(plan, plan.bases, [n_replicas], ENOUGH_TO_TUNE), []

@@ -41,11 +41,12 @@ def fewest_bytes(n_draws: int, n_weights: int) -> int:
 
 
 class ScalePriors(NamedTuple):
-    """Priors of the scales of the score components."""
+    """Priors of the scales of the score components, and of the noise of reports."""
 
     individual: ScalePrior
     context: ScalePrior
     place: ScalePrior
+    report: ScalePrior
 
 
 @dataclass(frozen=True)
@@ -129,6 +130,13 @@ class FitPlan:
         return any(population is not None for population in self.data.populations)
 
     @property
+    def learns_confidence(self) -> bool:
+        """Whether it is learned how exact reports are."""
+        return not isinstance(self.data, GroupedOutcomes) and any(
+            known.learns_confidence for known in self.data.evidence
+        )
+
+    @property
     def n_outcomes(self) -> int:
         """Number of outcomes."""
         return len(self.data.outcomes) if isinstance(self.data, GroupedOutcomes) else 2
@@ -177,4 +185,5 @@ class FitPlan:
             n_groups=n_groups,
             has_samples=self.has_samples,
             column_square=1.0 / n_rows,
+            report_prior=self.scale_priors.report if self.learns_confidence else None,
         )

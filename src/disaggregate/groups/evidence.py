@@ -34,6 +34,13 @@ __all__ = [
 # Beyond this confidence the Beta density is a spike at one count, and its terms cancel to noise.
 _CERTAIN = 1e12
 
+# Learned confidence. A report is anything at all with the probability of the tail; else its own confidence is one
+# of these, around the one of all groups. Until it is known it is taken to be that of the paper.
+TAIL = 0.1
+CONFIDENCES = 10.0 ** np.arange(0.0, 5.5, 0.5)
+_LOG_STEP = 0.5 * math.log(10.0)
+_UNTIL_KNOWN = 1000.0
+
 # From this confidence on, that of the paper, bounds take a share for exact.
 _AS_GOOD_AS_EXACT = 1000.0
 
@@ -92,6 +99,27 @@ class Evidence(ABC):
         """The population that the report speaks of, where the members are a sample of it."""
         return None
 
+    @property
+    def learns_confidence(self) -> bool:
+        """Whether it is to be learned how exact the report is."""
+        return False
+
+    def densities(self, counts: np.ndarray, n: int) -> np.ndarray:
+        """Density of the report by confidence and count, where the confidence is learned.
+
+        Parameters
+        ----------
+        counts : ndarray of int
+            From 0 to ``n``.
+        n : int
+            Largest count.
+
+        Returns
+        -------
+        ndarray of shape (n_confidences, n_counts)
+        """
+        raise NotImplementedError(f"the confidence of {type(self).__name__} is not learned.")
+
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         """Log likelihood of each weighted count, when members count with unequal survey weights.
 
@@ -135,14 +163,19 @@ class Fraction(Evidence):
     ----------
     share : float
         The reported fraction m, from 0 to 1. At 0 every member is negative, at 1 every member is positive.
-    confidence : float, default=1000.0
-        The paper's chi, from 0 (the report says nothing) to infinity (the counts nearest to the share).
+    confidence : float or "auto", default=1000.0
+        The paper's chi, from 0 (the report says nothing) to infinity (the counts nearest to the share). "auto"
+        learns it, one for all groups that say so, with a heavy tail for single ones; see
+        :mod:`disaggregate.model.report_noise`.
     """
 
     share: float
-    confidence: float = 1000.0
+    confidence: float | Literal["auto"] = 1000.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.confidence, str) and self.confidence == "auto":
+            _settle(self, share=_share("Fraction", self.share))
+            return
         if not (_is_number(self.confidence) and float(self.confidence) >= 0.0):
             raise ValueError(
                 f"Fraction expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report "
@@ -153,8 +186,18 @@ class Fraction(Evidence):
     def log_likelihood(self, n: int) -> np.ndarray:
         return self.log_likelihood_at(np.arange(n + 1), n)
 
+    @property
+    def learns_confidence(self) -> bool:
+        return self.confidence == "auto"
+
+    def densities(self, counts: np.ndarray, n: int) -> np.ndarray:
+        return np.exp([Fraction(self.share, chi).log_likelihood_at(counts, n) for chi in CONFIDENCES])
+
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
         fraction = counts / n
+        if self.confidence == "auto":
+            cells, weights = mixing_weights(math.log(_UNTIL_KNOWN))
+            return np.log(TAIL + (1.0 - TAIL) * (weights @ self.densities(counts, n)[cells]))
         if self.confidence >= _CERTAIN:
             return _nearest_counts(fraction, self.share, n)
         positive = self.confidence * fraction
@@ -164,6 +207,8 @@ class Fraction(Evidence):
         )
 
     def support(self, n: int) -> tuple[int, int]:
+        if self.confidence == "auto":
+            return 0, n
         if self.share in (0.0, 1.0) and self.confidence > 0.0:
             return round(self.share) * n, round(self.share) * n
         reach = _FARTHEST * math.sqrt(
@@ -173,6 +218,8 @@ class Fraction(Evidence):
         return max(math.floor(low), 0), min(math.ceil(high), n)
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
+        if self.confidence == "auto":
+            return self.log_likelihood(units)
         # No labels may have the very share that was reported, so that none would be possible if it were exact.
         return Fraction(self.share, min(self.confidence, _SHARPEST_WEIGHTED)).log_likelihood(units)
 
@@ -180,7 +227,8 @@ class Fraction(Evidence):
         return self.share
 
     def share_bounds(self, n: int) -> tuple[float, float]:
-        return (self.share, self.share) if self.confidence >= _AS_GOOD_AS_EXACT else (0.0, 1.0)
+        is_exact = self.confidence != "auto" and self.confidence >= _AS_GOOD_AS_EXACT
+        return (self.share, self.share) if is_exact else (0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -484,6 +532,30 @@ class AllOf(Evidence):
     def share_bounds(self, n: int) -> tuple[float, float]:
         lows, highs = zip(*(part.share_bounds(n) for part in self.parts), strict=True)
         return max(lows), min(highs)
+
+
+def mixing_weights(log_confidence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Which confidences a report may have where that of all groups is this, and how probable each of them is.
+
+    Weights are those of a cubic B-spline; beyond the ends of the grid nothing changes.
+
+    Parameters
+    ----------
+    log_confidence : float
+        Logarithm of the confidence chi of all groups.
+
+    Returns
+    -------
+    cells : ndarray of int, shape (4,)
+        Indices into ``CONFIDENCES``.
+    weights : ndarray of shape (4,)
+        Their probabilities.
+    """
+    x = min(max(log_confidence / _LOG_STEP, 0.0), len(CONFIDENCES) - 1.0)
+    cell = int(x)
+    u = x - cell
+    weights = np.array([(1.0 - u) ** 3, 3.0 * u**3 - 6.0 * u**2 + 4.0, 3.0 * (u + u**2 - u**3) + 1.0, u**3]) / 6.0
+    return np.clip(np.arange(cell - 1, cell + 3), 0, len(CONFIDENCES) - 1), weights
 
 
 def _nearest_counts(fraction: np.ndarray, share: float, n: int) -> np.ndarray:

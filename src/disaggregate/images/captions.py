@@ -89,4 +89,4 @@ def _guess(words: frozenset[str], confidence: float) -> Fraction:
         return guess
     # A share of exactly 1 would be certain, whatever the confidence. A picture that shows nothing but the word
     # is expected to report the mean of Beta(chi + 1, 1), so a caption of one word does too.
-    return replace(guess, share=1.0 - 1.0 / (guess.confidence + 2.0))
+    return replace(guess, share=1.0 - 1.0 / (confidence + 2.0))

@@ -7,8 +7,9 @@ Each component has its own scale delta2, and is normal with it:
     place       o ~ N(c, delta2)                            (an intercept per group, around what context says)
 
 Intercepts are integrated out (:mod:`disaggregate.model.places`), so a position holds the standard weights of the
-first two, a priori N(0, 1) each, then the logarithms of all scales, that of the place component last, and at the
-end, where rows are samples of populations, the error z of :mod:`disaggregate.model.populations`.
+first two, a priori N(0, 1) each, then the logarithms of all scales, last those of the noise of reports, where it
+is learned (:mod:`disaggregate.model.report_noise`), and of the place component, and at the end, where rows are
+samples of populations, the error z of :mod:`disaggregate.model.populations`.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ class Components(NamedTuple):
         probability then depends on x alone, about, and not on how far individuals differ. Otherwise zeros.
     n_errors : int
         1 where rows are samples of populations, else 0.
+    n_noises : int
+        1 where it is learned how exact reports are (:mod:`disaggregate.model.report_noise`), else 0. Its scale,
+        1 / chi, comes after those of weights.
     """
 
     n_columns: int
@@ -55,6 +59,7 @@ class Components(NamedTuple):
     priors: np.ndarray
     spread: np.ndarray
     n_errors: int
+    n_noises: int = 0
 
     @property
     def n_weights(self) -> int:
@@ -70,6 +75,11 @@ class Components(NamedTuple):
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.context)
+
+    @property
+    def noise_coordinate(self) -> int:
+        """Coordinate of the logarithm of 1 / chi, where that is learned."""
+        return self.n_weights + len(self.priors) - 1 - bool(self.n_places)
 
     @property
     def scale_priors(self) -> list[ScalePrior]:
@@ -95,12 +105,15 @@ class Scores(NamedTuple):
         Standard deviation of the offsets around their centres; 0 without the place component.
     error : ndarray of shape (n_positions,)
         Error z of the ratio of variances.
+    noise : ndarray of shape (n_positions,)
+        Logarithm of 1 / chi, where it is learned how exact reports are; else 0.
     """
 
     weights: np.ndarray
     group: np.ndarray
     deviation: np.ndarray
     error: np.ndarray
+    noise: np.ndarray
 
 
 def scale_factors(components: Components, position: np.ndarray) -> np.ndarray:
@@ -122,12 +135,13 @@ def scores_at(components: Components, position: np.ndarray) -> Scores:
         if components.has_level:
             weights[:, 0] *= np.sqrt(1.0 + weights**2 @ components.spread + deviation**2)
     error = position[:, -1] if components.n_errors else np.zeros(len(position))
-    return Scores(weights, group, deviation, error)
+    noise = position[:, components.noise_coordinate] if components.n_noises else np.zeros(len(position))
+    return Scores(weights, group, deviation, error, noise)
 
 
 def scale_coordinates(components: Components) -> np.ndarray:
-    """Coordinates of the log scales whose weights are coordinates too: all but that of the place component."""
-    n_scales = len(components.priors) - bool(components.n_places)
+    """Coordinates of the log scales whose weights are coordinates too: all but those of places and of reports."""
+    n_scales = len(components.priors) - bool(components.n_places) - components.n_noises
     return components.n_weights + np.arange(n_scales)
 
 
@@ -140,6 +154,7 @@ def energy_and_force(
     by_group: np.ndarray,
     by_error: np.ndarray,
     by_scale: np.ndarray,
+    by_noise: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Minus log density of some positions, and minus its gradient, from those of the likelihood.
 
@@ -151,8 +166,8 @@ def energy_and_force(
         Where.
     scores : Scores
         At these positions.
-    log_likelihood, by_error, by_scale : ndarray of shape (n_positions,)
-        Of the reports, and its gradient in z and in the log scale of the place component.
+    log_likelihood, by_error, by_scale, by_noise : ndarray of shape (n_positions,)
+        Of the reports, and its gradient in z, in the log scale of the place component, and in that of reports.
     by_columns : ndarray of shape (n_positions, n_columns)
         Its gradient in the weights of the individual part.
     by_group : ndarray of shape (n_positions, n_groups)
@@ -179,6 +194,8 @@ def energy_and_force(
         force[:, n_weights : n_weights + n_scales] = 0.5 * ((by_weight * scores.weights) @ own) + slope
         if components.n_places:
             force[:, n_weights + n_scales - 1] += by_scale
+        if components.n_noises:
+            force[:, components.noise_coordinate] += by_noise
         if components.n_errors:
             energy = energy + 0.5 * position[:, -1] ** 2
             force[:, -1] = by_error - position[:, -1]
@@ -222,6 +239,7 @@ def make_components(
     n_groups: int,
     has_samples: bool,
     column_square: float = 0.0,
+    report_prior: ScalePrior | None = None,
 ) -> Components:
     """Put the components together.
 
@@ -247,6 +265,8 @@ def make_components(
         Whether rows are samples of populations.
     column_square : float, default=0.0
         Mean square of the columns that are not constant.
+    report_prior : ScalePrior, optional
+        Prior of 1 / chi, where it is learned how exact reports are.
     """
     n_context = 0 if context is None else context.shape[1]
     deviation = [np.full(n_fixed, fixed_deviation), column_deviation, np.ones(n_context)]
@@ -255,6 +275,8 @@ def make_components(
     if n_context:
         scale_of.append(np.full(n_context, len(priors)))
         priors.append(context_prior)
+    if report_prior is not None:
+        priors.append(report_prior)
     if n_places:
         priors.append(place_prior)
     spread = np.zeros(n_columns + n_context)
@@ -271,4 +293,5 @@ def make_components(
         priors=np.array([[*prior, prior.log_normaliser] for prior in priors], dtype=np.float64),
         spread=spread,
         n_errors=int(has_samples),
+        n_noises=int(report_prior is not None),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,9 @@ _FEW_SWAPS = 0.1
 
 # Log odds below which nobody should bet on the features: 3 to 1.
 _LITTLE = 1.1
+
+# Groups whose report does not fit that the verdict names.
+_MOST_NAMED = 8
 
 # What the verdict says of the one group that is farthest off; a name may hold anything.
 _OF_ONE_GROUP = re.compile(
@@ -115,10 +118,14 @@ class Diagnostics:
         groups : collection of hashable
             Names of the groups that are large enough to be spoken of.
         """
-        known = self.reports
-        if known is not None and len(known.groups) and known.groups[_farthest(known)] in groups:
-            return self
-        return replace(self, verdict=_OF_ONE_GROUP.sub("", self.verdict))
+        known, verdict = self.reports, self.verdict
+        if known is not None and known.misfits:
+            told = {name: p for name, p in known.misfits.items() if name in groups}
+            hidden = len(known.misfits) - len(told)
+            verdict = verdict.replace(_judge_misfits(known.misfits), _judge_misfits(told, hidden))
+        if known is None or not len(known.groups) or known.groups[_farthest(known)] not in groups:
+            verdict = _OF_ONE_GROUP.sub("", verdict)
+        return replace(self, verdict=verdict)
 
     def _repr_html_(self) -> str:
         """Show the verdict and the numbers behind it in a notebook."""
@@ -185,6 +192,8 @@ def diagnose(
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
     if reports is not None and reports.is_surprising:
         verdict += _judge_reports(reports)
+    if reports is not None:
+        verdict += _judge_misfits(reports.misfits)
     verdict = f"{stopped_early} {verdict}".lstrip()
     return Diagnostics(
         rhat,
@@ -291,8 +300,22 @@ def _judge_reports(reports: PredictiveCheck) -> str:
         f" The model explains the reports badly ({chance}; group {reports.groups[worst]!r} lies "
         f"{abs(reports.surprise[worst]):.1f} standard deviations {side} what its members' features tell): "
         "groups differ in more than these features, or the reports are less exact than was claimed. Intervals are "
-        "then too narrow: add features that tell the groups apart, set group_effects=True, or lower the "
-        "confidence."
+        "then too narrow: add features that tell the groups apart, set group_effects=True, or let the "
+        'confidence be learned (confidence="auto").'
+    )
+
+
+def _judge_misfits(misfits: Mapping[Hashable, float], n_unnamed: int = 0) -> str:
+    """Name the groups whose report does not fit, a few of many."""
+    n_groups = len(misfits) + n_unnamed
+    if not n_groups:
+        return ""
+    named = [f"{name!r} ({probability:.0%})" for name, probability in list(misfits.items())[:_MOST_NAMED]]
+    more = n_groups - len(named)
+    others = "" if not more else f"{' and ' if named else ''}{more} {'more ' if named else ''}of them"
+    return (
+        f" The reports of some groups do not fit their members, and count for little: {', '.join(named)}{others} "
+        "(probability that the report is wrong, or the group unlike all others)."
     )
 
 

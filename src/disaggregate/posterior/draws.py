@@ -46,6 +46,8 @@ class KernelDraws:
         Intercept of each group, where groups have one.
     place_delta2 : ndarray of shape (n_chains, n_draws) or None
         Their scale: the variance of a group that was not in the fit.
+    report_delta2 : ndarray of shape (n_chains, n_draws) or None
+        1 / chi, where it was learned how exact reports are.
     n_outcomes : int
         Number of outcomes. With more than two there are as many scores less one, and weights and places hold those
         of all scores, one score after the other.
@@ -63,6 +65,7 @@ class KernelDraws:
     place_delta2: np.ndarray | None = None
     n_outcomes: int = 2
     prior: KernelDraws | None = None
+    report_delta2: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -246,7 +249,7 @@ def gather_dense_draws(
             for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
                 yield chain.weights[piece, n_columns + n_context :]
 
-    shape = (n_draws, components.n_places)
+    shape, noise = (n_draws, components.n_places), components.noise_coordinate - components.n_weights
     return KernelDraws(
         basis=basis,
         delta2=np.ascontiguousarray(scales[:, :, 0]),
@@ -255,6 +258,7 @@ def gather_dense_draws(
         context_delta2=np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
         places=put("places", shape, np.dtype(float), places()) if has_places else None,
         place_delta2=np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
+        report_delta2=np.ascontiguousarray(scales[:, :, noise]) if components.n_noises else None,
     )
 
 

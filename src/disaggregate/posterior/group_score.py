@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
-from disaggregate.model.reports import Reports, log_peaks, make_reports, run_of_groups
+from disaggregate.model.report_noise import reports_with_confidence
+from disaggregate.model.reports import Reports, log_peaks, run_of_groups
 from disaggregate.posterior.individuals import Individuals, as_individuals
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.thinning import thinned_to
@@ -24,7 +25,7 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     """Log posterior predictive likelihood of each group's report.
 
     The logarithm of the average over draws of p(report given f), with the labels summed out: a proper score that
-    needs nobody's label.
+    needs nobody's label. A confidence of reports that was learned is taken at its median.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     data : GroupedData
         Groups and evidence.
     """
-    reports, peaks = make_reports(data), log_peaks(data)
+    reports, peaks = reports_with_confidence(data, posterior.log_confidence), log_peaks(data)
     scores = np.empty(len(data.names))
     individuals = as_individuals(rows)
     if reports.is_sample.any():  # compositions are pooled over all rows, so all of them are needed at once

@@ -52,14 +52,29 @@ class Posterior:
 
     @property
     def scales(self) -> dict[str, np.ndarray]:
-        """Scale delta2 of each component, shape (n_chains, n_draws): "individual", "context" and "place"."""
+        """Scale delta2 of each component, shape (n_chains, n_draws): "individual", "context" and "place".
+
+        "report" is 1 / chi, where it was learned how exact reports are.
+        """
         found = {"individual": self.delta2}
-        for name in ("context", "place"):
+        for name in ("context", "place", "report"):
             parts = [getattr(part, f"{name}_delta2") for part in self.parts]
             known = [part for part in parts if part is not None]
             if len(known) == len(parts):
                 found[name] = self._in_order(known)
         return found
+
+    @property
+    def confidence(self) -> np.ndarray | None:
+        """Confidence chi of reports in each draw, shape (n_chains, n_draws), where it was learned."""
+        noise = self.scales.get("report")
+        return None if noise is None else 1.0 / noise
+
+    @property
+    def log_confidence(self) -> float | None:
+        """Median of the logarithm of that confidence; None where it was not learned."""
+        noise = self.scales.get("report")
+        return None if noise is None else -float(np.median(np.log(noise)))
 
     @property
     def has_places(self) -> bool:

@@ -8,7 +8,9 @@ features, or reports are less exact than was claimed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,13 @@ from scipy.special import ndtr
 
 from disaggregate.even_choice import even_choice
 from disaggregate.groups import GroupedData
-from disaggregate.groups.evidence import Count, Fraction
-from disaggregate.model.reports import Reports, make_reports, run_of_groups
+from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.model.report_noise import TAIL, make_report_noise, reports_with_confidence
+from disaggregate.model.reports import Reports, log_peaks, make_reports, run_of_groups
 from disaggregate.posterior.group_score import runs_of_groups
+from disaggregate.posterior.individuals import as_individuals
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
 # Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
@@ -32,6 +37,10 @@ _MOST_ROWS = 5_000
 
 # Below this probability of larger discrepancies the reports are called surprising.
 SURPRISING = 0.01
+
+# Above this probability of the tail a report is said not to fit. And draws from which it is found.
+MISFIT = 0.5
+_MOST_MISFIT_DRAWS = 200
 
 # Beyond this confidence a report is taken for exact.
 _EXACT = 1e9
@@ -58,11 +67,15 @@ class PredictiveCheck:
         The groups that were looked at.
     surprise : ndarray of shape (n_groups,)
         How many standard deviations each group's report lies above what the others lead to expect.
+    misfits : dict
+        Groups whose report does not fit, where the confidence of reports is learned, with the probability of that.
+        They are not among ``groups``.
     """
 
     p_value: float
     groups: tuple
     surprise: np.ndarray
+    misfits: dict = field(default_factory=dict)
 
     @property
     def is_surprising(self) -> bool:
@@ -82,23 +95,84 @@ def check_reports(posterior: Posterior, X: Any, data: GroupedData) -> Predictive
     data : GroupedData
         Groups and evidence.
     """
+    misfits = find_misfits(posterior, X, data)
     groups = _checked_groups(data)
+    groups = groups[[data.names[group] not in misfits for group in groups]]
     # An intercept of its own explains any group's report, and a cell is no single person.
     if not len(groups) or posterior.has_places or data.counts is not None:
-        return PredictiveCheck(np.nan, (), np.empty(0))
+        return PredictiveCheck(np.nan, (), np.empty(0), misfits)
     rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
-    n_draws, place, reports = posterior.delta2.size, 0, make_reports(data)
+    n_draws, place = posterior.delta2.size, 0
+    reports = reports_with_confidence(data, posterior.log_confidence)
     chosen = even_choice(n_draws, _MOST_DRAWS)
     for first, last in runs_of_groups(data.sizes[groups], max(1, _VALUES_AT_ONCE // n_draws)):
         rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
         scores = posterior.scores(X[data.order[rows]])[chosen]
         for group in groups[first:last]:
             own, scores = np.split(scores, [data.sizes[group]], axis=1)
-            surprise[place], replicated[:, place] = _compare(own, data, reports, int(group), rng)
+            confidence = _confidence_in(data.evidence[group], posterior)
+            surprise[place], replicated[:, place] = _compare(own, data, reports, int(group), confidence, rng)
             place += 1
     farther = (replicated**2).sum(axis=1) >= (surprise**2).sum()
-    return PredictiveCheck(float(farther.mean()), tuple(data.names[group] for group in groups), surprise)
+    names = tuple(data.names[group] for group in groups)
+    return PredictiveCheck(float(farther.mean()), names, surprise, misfits)
+
+
+def find_misfits(posterior: Posterior, X: Any, data: GroupedData) -> dict[Hashable, float]:
+    """Find the groups whose report is probably of the tail: it has nothing to do with their members.
+
+    Given the scores, the probability of that is TAIL over the density of the report, which mixes the tail in.
+
+    Parameters
+    ----------
+    posterior, X, data
+        As for :func:`check_reports`.
+
+    Returns
+    -------
+    dict
+        From the name of a group to that probability, the most probable first; empty where none was learned.
+    """
+    learned = np.array([known.learns_confidence for known in data.evidence])
+    if posterior.log_confidence is None or not learned.any():
+        return {}
+    log_density = group_log_likelihoods(posterior, X, data)[:, learned]
+    probability = np.exp(np.log(TAIL) - log_density).mean(axis=0)
+    names = [name for name, is_learned in zip(data.names, learned, strict=True) if is_learned]
+    found = {name: min(float(p), 1.0) for name, p in zip(names, probability, strict=True) if p > MISFIT}
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np.ndarray:
+    """Log likelihood of each group's report in some draws with their confidence, shape (n_draws, n_groups).
+
+    Parameters
+    ----------
+    posterior, X, data
+        As for :func:`check_reports`.
+    """
+    thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(_VALUES_AT_ONCE // len(data.order), 1)))
+    reports, noise, peaks = make_reports(data), make_report_noise(data), log_peaks(data)
+    scales = thinned.scales["report"].ravel()
+    place = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
+    offsets = thinned.offsets(None, place)  # of places alone: the context is in the scores
+    individual = thinned.scores(as_individuals(X)[data.order]) - np.repeat(offsets, data.sizes, axis=1)
+    individual = np.clip(individual, -_FARTHEST, _FARTHEST)
+    rung, known = np.zeros(1, dtype=np.int64), np.zeros((1, len(data.names)))
+    rows = []
+    for draw, scale in enumerate(scales):
+        own = reports if noise is None else noise.tables(reports, rung, np.log([scale]))
+        parts = np.ascontiguousarray(individual[draw : draw + 1]), np.ascontiguousarray(offsets[draw : draw + 1])
+        rows.append(log_likelihood_by_draw(own, *parts, known)[0] + peaks)
+    return np.array(rows)
+
+
+def _confidence_in(known: Evidence, posterior: Posterior) -> float:
+    """Confidence of a report: as it says, or as was learned."""
+    if known.learns_confidence and posterior.log_confidence is not None:
+        return math.exp(posterior.log_confidence)
+    return getattr(known, "confidence", np.inf)
 
 
 def _checked_groups(data: GroupedData) -> np.ndarray:
@@ -111,7 +185,12 @@ def _checked_groups(data: GroupedData) -> np.ndarray:
 
 
 def _compare(
-    scores: np.ndarray, data: GroupedData, reports: Reports, group: int, rng: np.random.Generator
+    scores: np.ndarray,
+    data: GroupedData,
+    reports: Reports,
+    group: int,
+    confidence: float,
+    rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
     """Say how far a report lies from what the other groups lead to expect, and how far made-up ones would."""
     rows = slice(*data.offsets[group : group + 2])
@@ -120,7 +199,6 @@ def _compare(
     mean, variance = p @ share_of, (p * (1.0 - p)) @ share_of**2
     weight = _weights_without(scores, reports, group)
     expected = weight @ mean
-    confidence = getattr(data.evidence[group], "confidence", np.inf)
     noise = expected * (1.0 - expected) / (confidence + 3.0)
     spread = np.sqrt(max(weight @ (variance + (mean - expected) ** 2) + noise, _LEAST_VARIANCE))
     drawn = p[rng.choice(len(p), _REPLICATES, p=weight)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from disaggregate.groups.evidence import Fraction
@@ -83,10 +84,15 @@ def _evidence(analysis: Analysis) -> str:
     """Count the kinds of evidence, and say how far shares are trusted: settings do not, as each has its own."""
     known = analysis.classifier._data.evidence
     counts = Counter(type(evidence).__name__ for evidence in known)
-    trust = sorted({evidence.confidence for evidence in known if isinstance(evidence, Fraction)})
+    shares = [evidence for evidence in known if isinstance(evidence, Fraction)]
+    trust = sorted({evidence.confidence for evidence in shares if not evidence.learns_confidence})
     told = [f"{number:,} {_KINDS.get(kind, (kind, kind))[number != 1]}" for kind, number in counts.items()]
     if trust:
         told.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
+    learned = analysis.classifier.posterior_.confidence
+    if learned is not None:
+        low, high = np.quantile(learned, [0.05, 0.95])
+        told.append(f"confidence learned, {low:,.0f} to {high:,.0f} (90 %)")
     return ", ".join(told)
 
 

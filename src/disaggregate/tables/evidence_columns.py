@@ -22,7 +22,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,7 @@ def read_evidence(
     roles: Roles,
     *,
     sampled: bool = False,
-    confidence: float = 1000.0,
+    confidence: Any = 1000.0,
     noise: Literal["laplace", "gaussian"] = "laplace",
 ) -> EvidenceByGroup:
     """Read what is known of every group of people; groups without a result are ``Unknown()``.
@@ -76,7 +76,7 @@ def read_evidence(
         Which column is what.
     sampled : bool, default=False
         Whether the people are a random sample of the group that the results speak of.
-    confidence : float, default=1000.0
+    confidence : float or "auto", default=1000.0
         Confidence in shares without one of their own.
     noise : {"laplace", "gaussian"}, default="laplace"
         Kind of the noise on counts that have a scale of noise.
@@ -96,7 +96,7 @@ def evidence_and_problems(
     roles: Roles,
     *,
     sampled: bool = False,
-    confidence: float = 1000.0,
+    confidence: Any = 1000.0,
     noise: Literal["laplace", "gaussian"] = "laplace",
 ) -> tuple[EvidenceByGroup, list[Problem]]:
     """Read evidence as :func:`read_evidence` does, but list every problem instead of stopping at the first.
@@ -159,7 +159,7 @@ def _row(numbers: dict[str, np.ndarray], place: int, people: int, by_share: bool
     return _Row(people, by_share, **{role: value for role, value in values.items() if not math.isnan(value)})
 
 
-def _evidence(row: _Row, sampled: bool, confidence: float, noise: Literal["laplace", "gaussian"]) -> Evidence:
+def _evidence(row: _Row, sampled: bool, confidence: Any, noise: Literal["laplace", "gaussian"]) -> Evidence:
     has_bounds = row.low is not None or row.high is not None
     filled = [
         name

@@ -2,7 +2,8 @@
 
 Where the reports tell the weights well, a scale and its weights lie on a curve that no mass matrix follows. So
 there are two kinds of trajectories: free ones, and ones that hold those scales, along which the density is nearly
-normal. The scale of the place component, whose intercepts are integrated out, is never held.
+normal. The scales of the place component, whose intercepts are integrated out, and of the reports' noise are never
+held.
 """
 
 from __future__ import annotations
@@ -45,12 +46,15 @@ class Information(NamedTuple):
         In the centres; a matrix where those of several scores depend on each other.
     scale : float
         In the log scale of the place component.
+    noise : float
+        In the log scale of the reports' noise, where that is learned.
     """
 
     columns: np.ndarray
     cross: np.ndarray
     group: np.ndarray
     scale: float
+    noise: float = 0.0
 
 
 # Scales whose prior and data tell next to nothing still have a width.
@@ -88,6 +92,8 @@ def _one_curvature(components: Components, position: np.ndarray, information: In
         diagonal[components.n_weights + s] = max(prior.curvature(log_scale), _LEAST_SCALE_CURVATURE)
     if components.n_places:
         diagonal[components.n_weights + n_scales - 1] += information.scale
+    if components.n_noises:
+        diagonal[components.noise_coordinate] += information.noise
     curvature[np.arange(len(diagonal)), np.arange(len(diagonal))] += diagonal
     return curvature
 

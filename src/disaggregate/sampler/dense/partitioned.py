@@ -229,7 +229,7 @@ def table_of(partition: Partition, own: tuple[np.ndarray], query: Query) -> np.n
     for tile, columns in _tiles(partition):
         part = _of_tile(query, own[0], tile)
         total += kernels_for(tile.reports, part.deviation).replica_table(
-            tile.reports, part.weights @ columns.T, *part[1:]
+            tile.reports, part.weights @ columns.T, *part[1:4]
         )
     return total
 
@@ -243,7 +243,7 @@ def information_in(
     for index, rung in enumerate(rungs):
         total = Information(np.zeros((size, size)), np.zeros((size, n_groups)), np.zeros(n_groups), 0.0)
         for tile, columns in _tiles(partition):
-            weights, *state = (part[index] for part in _of_tile(query, own[0], tile))
+            weights, *state = (part[index] for part in _of_tile(query, own[0], tile)[:4])
             found = information_of(tile.reports, int(rung), columns.T, weights @ columns.T, *state)
             total.columns[:] += found.columns
             total.cross[:, tile.groups] = found.cross

@@ -15,7 +15,8 @@ class LikelihoodGradient(NamedTuple):
     """Log likelihood of some replicas, shape (n_replicas,), and its gradient.
 
     The gradient is in the columns' weights, shape (n_replicas, n_columns), in the centres of the groups' offsets,
-    shape (n_replicas, n_groups), in z and in the log scale of the offsets, shape (n_replicas,).
+    shape (n_replicas, n_groups), in z, in the log scale of the offsets and in that of the reports' noise, shape
+    (n_replicas,).
     """
 
     log_likelihood: np.ndarray
@@ -23,6 +24,7 @@ class LikelihoodGradient(NamedTuple):
     group: np.ndarray
     error: np.ndarray
     scale: np.ndarray
+    noise: np.ndarray | float = 0.0
 
 
 class Query(NamedTuple):
@@ -38,12 +40,15 @@ class Query(NamedTuple):
         Deviation of the offsets around them; 0 without intercepts.
     error : ndarray of shape (n_replicas,)
         z.
+    noise : ndarray of shape (n_replicas,) or None
+        Logarithm of 1 / chi, where it is learned how exact reports are; else it says nothing.
     """
 
     weights: np.ndarray
     group: np.ndarray
     deviation: np.ndarray
     error: np.ndarray
+    noise: np.ndarray | None = None
 
 
 class Likelihood(Protocol):
@@ -107,4 +112,4 @@ class Target:
 
 def _query(components: Components, scores: Scores) -> Query:
     columns = np.ascontiguousarray(scores.weights[:, : components.n_columns])
-    return Query(columns, scores.group, scores.deviation, scores.error)
+    return Query(columns, scores.group, scores.deviation, scores.error, scores.noise)

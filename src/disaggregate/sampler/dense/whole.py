@@ -1,14 +1,18 @@
 """The back end that holds all data at once, one chain at a time.
 
 Sweeps are compiled where groups report counts of their own: there a likelihood takes microseconds, and sweeps in
-NumPy some times as long. With intercepts or samples the likelihood takes most of the time of either.
+NumPy some times as long. With intercepts or samples the likelihood takes most of the time of either. Where the
+confidence of reports is learned, the likelihood is compiled, and sweeps are not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from disaggregate.model.components import Components
+from disaggregate.model.report_noise import ReportNoise
 from disaggregate.model.reports import Reports, with_powers
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
@@ -17,6 +21,10 @@ from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information, Metric
 from disaggregate.sampler.dense.state import Record, State, Tally
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
+
+# Steps in the logarithm of 1 / chi for the slope and for the curvature of the log likelihood. A force that is off
+# by the square of the first costs no exactness: trajectories are accepted by their energy.
+_SLOPE_STEP, _CURVATURE_STEP = 1e-3, 0.5
 
 
 class WholeLikelihood:
@@ -28,26 +36,42 @@ class WholeLikelihood:
         Columns of the individual part, rows sorted by group.
     reports : Reports
         What the groups report.
+    noise : ReportNoise, optional
+        Of reports whose confidence is learned: every replica then has tables of its own.
     """
 
-    def __init__(self, columns: np.ndarray, reports: Reports) -> None:
-        self.columns, self.reports = columns, reports
+    def __init__(self, columns: np.ndarray, reports: Reports, noise: ReportNoise | None = None) -> None:
+        self.columns, self.reports, self.noise = columns, reports, noise
 
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         """Log likelihood of each replica under its rung's evidence, and its gradient."""
-        return replica_gradient(self.reports, self.columns, query, rungs)
+        if self.noise is None or query.noise is None:
+            return replica_gradient(self.reports, self.columns, query, rungs)
+        own = np.arange(len(rungs))
+        tables = self.noise.tables(self.reports, rungs, query.noise)
+        found = replica_gradient(tables, self.columns, query, own)
+        below, above = self._beside(query, rungs, query.noise, _SLOPE_STEP)
+        return found._replace(noise=(above - below) / (2.0 * _SLOPE_STEP))
 
     def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under each rung's evidence."""
-        return kernels_for(self.reports, query.deviation).replica_table(
-            self.reports, query.weights @ self.columns, *query[1:]
+        if self.noise is None or query.noise is None:
+            return self._values(self.reports, query)
+        rungs = np.arange(len(self.reports.powers))
+        tables = [self.noise.tables(self.reports, rungs, np.full(len(rungs), own)) for own in query.noise]
+        return np.concatenate(
+            [self._values(own, one) for own, one in zip(tables, _one_by_one(query), strict=True)]
         )
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica."""
+        tables, rows, noise = self.reports, rungs, np.zeros(len(rungs))
+        if self.noise is not None and query.noise is not None:
+            tables, rows = self.noise.tables(tables, rungs, query.noise), np.arange(len(rungs))
+            noise = self._curvature(query, rungs, query.noise)
         return [
-            information_of(self.reports, int(rung), self.columns, *state)
-            for rung, *state in zip(rungs, query.weights @ self.columns, *query[1:], strict=True)
+            information_of(tables, int(row), self.columns, *state)._replace(noise=float(own))
+            for row, own, *state in zip(rows, noise, query.weights @ self.columns, *query[1:4], strict=True)
         ]
 
     def add_expected(
@@ -55,11 +79,50 @@ class WholeLikelihood:
     ) -> np.ndarray:
         """Draw the groups' offsets of each replica, and add the expected labels and shares."""
         group = query.group.copy()
-        kernels_for(self.reports, query.deviation).replica_expectations(
-            self.reports, query.weights @ self.columns, group, query.deviation, query.error, noise, label_sums,
-            share_tallies,
-        )  # fmt: skip
+        first = np.zeros(1, dtype=np.int64)
+        for place, one in enumerate(_one_by_one(query)):
+            own = slice(place, place + 1)
+            tables = self.reports
+            if self.noise is not None and one.noise is not None:
+                tables = self.noise.tables(tables, first, one.noise)
+            kernels_for(tables, one.deviation).replica_expectations(
+                tables, one.weights @ self.columns, group[own], one.deviation, one.error, noise[own],
+                label_sums[own], share_tallies[own],
+            )  # fmt: skip
         return group
+
+    def _values(self, tables: Reports, query: Query) -> np.ndarray:
+        """Log likelihood of each replica under each table, shape (n_replicas, n_tables)."""
+        found: np.ndarray = kernels_for(tables, query.deviation).replica_table(
+            tables, query.weights @ self.columns, *query[1:4]
+        )
+        return found
+
+    def _beside(
+        self, query: Query, rungs: np.ndarray, noise: np.ndarray, step: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Log likelihood of each replica with less noise, and with more."""
+        assert self.noise is not None
+        both = np.concatenate([noise - step, noise + step])
+        values = self._values(self.noise.tables(self.reports, np.tile(rungs, 2), both), query)
+        own, n = np.arange(len(rungs)), len(rungs)
+        return values[own, own], values[own, n + own]
+
+    def _curvature(self, query: Query, rungs: np.ndarray, noise: np.ndarray) -> np.ndarray:
+        """Curvature of minus the log likelihood in the log scale of the noise; none where it is hollow."""
+        assert self.noise is not None
+        own = np.arange(len(rungs))
+        here = self._values(self.noise.tables(self.reports, rungs, noise), query)[own, own]
+        below, above = self._beside(query, rungs, noise, _CURVATURE_STEP)
+        return np.maximum((2.0 * here - below - above) / _CURVATURE_STEP**2, 0.0)
+
+
+def _one_by_one(query: Query) -> Iterator[Query]:
+    """Ask of each replica by itself."""
+    for i in range(len(query.weights)):
+        own = slice(i, i + 1)
+        noise = None if query.noise is None else query.noise[own]
+        yield Query(query.weights[own], query.group[own], query.deviation[own], query.error[own], noise)
 
 
 def replica_gradient(reports: Reports, columns: np.ndarray, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
@@ -72,7 +135,8 @@ def replica_gradient(reports: Reports, columns: np.ndarray, query: Query, rungs:
         by_error, by_scale,
     )  # fmt: skip
     with np.errstate(over="ignore", invalid="ignore"):
-        return LikelihoodGradient(log_likelihood, by_row @ columns.T, by_group, by_error, by_scale)
+        by_column = by_row @ columns.T
+    return LikelihoodGradient(log_likelihood, by_column, by_group, by_error, by_scale, np.zeros(len(rungs)))
 
 
 class WholeData:
@@ -86,18 +150,27 @@ class WholeData:
         As for :class:`WholeLikelihood`.
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence.
+    noise : ReportNoise, optional
+        Of reports whose confidence is learned.
     """
 
     sweeps_per_batch = 50
     n_starts = 4
     n_adapting = 60
 
-    def __init__(self, components: Components, columns: np.ndarray, reports: Reports, powers: np.ndarray) -> None:
-        self._columns, self._base = np.ascontiguousarray(columns), reports
-        likelihood = WholeLikelihood(self._columns, with_powers(reports, powers))
+    def __init__(
+        self,
+        components: Components,
+        columns: np.ndarray,
+        reports: Reports,
+        powers: np.ndarray,
+        noise: ReportNoise | None = None,
+    ) -> None:
+        self._columns, self._base, self._noise = np.ascontiguousarray(columns), reports, noise
+        likelihood = WholeLikelihood(self._columns, with_powers(reports, powers), noise)
         self.target = Target(components, likelihood, powers)
         self._reports = likelihood.reports
-        self._is_compiled = not components.n_places and not reports.is_sample.any()
+        self._is_compiled = not components.n_places and not reports.is_sample.any() and noise is None
 
     @property
     def n_rows(self) -> int:
@@ -117,7 +190,7 @@ class WholeData:
 
     def with_powers(self, powers: np.ndarray) -> WholeData:
         """Return the same data with another ladder."""
-        return WholeData(self.target.components, self._columns, self._base, powers)
+        return WholeData(self.target.components, self._columns, self._base, powers, self._noise)
 
     def advance(
         self,
