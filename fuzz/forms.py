@@ -18,11 +18,12 @@ VALUES = ("feature", "group", "weight", "count", "ignore", "share", "positives",
 
 
 OFFERED = [{"choices": [{"setting": "shares_in", "value": "percent", "meaning": "values run from 0 to 100"}]}]
+UNREAD = [{"where": "results", "choices": [{"setting": "separator", "value": ";", "meaning": "2 columns"}]}]
 
 
 def make_target() -> Target:
     """Return what takes bytes, makes fields of them, and reads those."""
-    from disaggregate.web.forms import FormError, read_columns, read_length, read_settled
+    from disaggregate.web.forms import FormError, read_columns, read_length, read_settled, read_way
 
     def target(data: bytes) -> Callable[[], str]:
         choices = Choices(data)
@@ -37,6 +38,7 @@ def make_target() -> Target:
         except FormError:
             return "refused"
         assert read_settled(fields, OFFERED) in ({}, {"shares_in": "percent"})
+        assert read_way(fields, UNREAD) in ({}, {"results": {"separator": ";"}})
         assert choice["roles"]["group"] in {column["name"] for column in looked["people"]["columns"]}
         assert len(choice["outcome"]) <= 80
         json.dumps(choice)
@@ -60,7 +62,7 @@ def _fields(choices: Choices) -> dict[str, Any]:
     if not choices.below(4):
         fields["length"] = choices.one_of(("quick", "full", "", "none"))
     if not choices.below(4):
-        fields["settle"] = choices.one_of(("shares_in=percent", "percent", "undo", "../x=y"))
+        fields["settle"] = choices.one_of(("shares_in=percent", "results:separator=;", "undo", "../x=y"))
     fields["results-1"] = choices.one_of(("share", "share", "positives", "ignore"))
     for _ in range(choices.below(4)):
         fields[f"{choices.one_of(('people', 'results'))}-{choices.below(7)}"] = choices.one_of(VALUES)

@@ -6,6 +6,7 @@ import copy
 import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -19,6 +20,7 @@ from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.exclusive import exclusively
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
+from disaggregate.fitting.rounds import BURN, FIRST
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
@@ -27,6 +29,7 @@ from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
 from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
 from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
+from disaggregate.posterior.enough import are_enough
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
@@ -41,6 +44,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_parti
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import check_settings, scale_prior, scale_priors
+from disaggregate.tables.containers import in_container, require_container
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
@@ -51,7 +55,7 @@ from disaggregate.tables.targets import read_target, speaks_of_groups
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from disaggregate.tables.people import Rows
+    from disaggregate.posterior.blocks import Probability
 
 _LOG = logging.getLogger("disaggregate")
 
@@ -85,8 +89,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         How much the prior of dense weights favours the main directions in which individuals differ, over those in
         which they differ little: the power to which it takes the kernel's variance along each. 1 is the Gaussian
         process with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
-    centers : "all", int or array, default="all"
-        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
+    centers : "auto", "all", int or array, default="auto"
+        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points. "auto" is
+        every one of up to 2,000 individuals, and 1,000 landmarks of more; with sparse weights every one.
     intercept : bool, default=True
         Whether a constant is always in the model, outside the selection of kernels.
     context : bool or "auto", default=False
@@ -112,11 +117,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     latent : "exact" or "metropolis", default="exact"
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
     n_replicas : int or None, default=None
-        Number of replicas of each chain on a ladder of powers of the evidence. None for just enough that
-        neighbours swap well with dense weights, and for one where groups have intercepts, whose posterior has one
-        mode, and with sparse weights, whose replicas are expensive.
+        Number of replicas of each chain on a ladder of powers of the evidence. None, with dense weights, for one
+        where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
+        neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with sparse
+        weights, whose replicas are expensive.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
-        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
+        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw. ``n_draws="auto"`` adds draws
+        in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
+        ``n_burn="auto"`` is 250 with that, and else 1,000.
     n_jobs : int or None, default=None
         Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -152,7 +160,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     diagnostics_ : Diagnostics
         R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
-        Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder of replicas.
+        Log marginal likelihood of the reports, ``value`` and ``std_error``, from a ladder of replicas or from the
+        trial that found that none is needed; not there with ``n_replicas=1``, nor where kernels are compared by
+        their modes alone.
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
 
@@ -177,7 +187,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         degree: float = 3,
         coef0: float = 1.0,
         emphasis: float | Literal["auto"] = "auto",
-        centers: Any = "all",
+        centers: Any = "auto",
         intercept: bool = True,
         context: bool | Literal["auto"] = False,
         group_effects: bool | Literal["auto"] = "auto",
@@ -190,8 +200,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         latent: Literal["exact", "metropolis"] = "exact",
         n_replicas: int | None = None,
         n_chains: int = 4,
-        n_draws: int = 1000,
-        n_burn: int = 1000,
+        n_draws: int | Literal["auto"] = 1000,
+        n_burn: int | Literal["auto"] = 1000,
         thin: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -323,9 +333,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         """
         check_settings(self.get_params(deep=False))
-        if self.weights != "dense" or isinstance(self.centers, str):
+        if self.weights != "dense" or (isinstance(self.centers, str) and self.centers != "auto"):
             raise ValueError(
-                'data in partitions need weights="dense" and a number of landmarks, such as centers=500.'
+                'data in partitions need weights="dense" and landmarks: centers="auto", or a number such as 500.'
             )
         if any(population is not None for population in data.populations):
             raise ValueError(
@@ -370,14 +380,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
             if warm_start and self.__sklearn_is_fitted__():
                 last = getattr(self, "_session", None)
-                session.warm_start(last, self.n_draws)
+                session.warm_start(last, self._schedule.n_draws)
                 plan = session.plan
             else:
                 streams = Streams(session.seed_or(self.random_state))
                 plan = self._plan(features, data, context, partitions, streams, threads)
                 session.start_or_resume(plan)
             hold_interrupts()  # from the first sweep on
-            fitted = session.run()
+            fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
             if fitted.stopped_early:
                 hold_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
@@ -418,6 +428,30 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
         return self._fitted.ladder.log_evidence
 
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> GroupStatsClassifier:
+        """Choose what :meth:`predict_proba` and :meth:`predict_interval` return: arrays, or dataframes.
+
+        Dataframes have a column per class, or the bounds ``conf_low`` and ``conf_high``, and those of pandas the
+        index of ``X``. Everything else stays an array. The argument has the name that it has in scikit-learn,
+        where it speaks of ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
+        is a classifier, and the global ``transform_output`` does not either: scores of scikit-learn need arrays.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, optional
+            "default" for arrays; None to leave it as it is.
+        """
+        if transform is not None:
+            require_container(transform)
+            self._sklearn_output_config = {"transform": transform}  # where clone looks for it
+        return self
+
+    def _in_container(self, values: np.ndarray, columns: Sequence[Any], X: Any) -> Any:
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
+        return in_container(values.reshape(len(values), -1), columns, X, kind) if kind != "default" else values
+
     def predict_proba(self, X: Any, groups: Any = None, *, precision: float | None = None) -> np.ndarray:
         """Probability of each class for each row, shape (n_rows, n_classes); columns follow ``classes_``.
 
@@ -437,7 +471,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         if precision is not None:
             posterior = thin_to(posterior, rows, precision)
         found = probability_mean(posterior, rows)
-        return found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        both = found if found.ndim == 2 else np.column_stack([1.0 - found, found])
+        return self._in_container(both, self.classes_.tolist(), X)
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
         """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
@@ -454,7 +489,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         With more than two classes of each of them, shape (n_rows, n_classes, 2).
         """
         posterior, rows = self._fitted_and_rows(X, groups)
-        return probability_interval(posterior, rows, level)
+        bounds = ["conf_low", "conf_high"]
+        if len(self.classes_) > 2:
+            bounds = [f"{bound}_{name}" for name in self.classes_.tolist() for bound in bounds]
+        return self._in_container(probability_interval(posterior, rows, level), bounds, X)
 
     def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).
@@ -521,8 +559,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
+            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
+            are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
+            the reports removed, and ``told`` says in words whether the groups tell the estimate.
         """
-        from disaggregate.posterior.subgroups import subgroup_draws
+        from disaggregate.posterior.bounds import reported_shares
+        from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
         from disaggregate.tables.people import as_names, numbers, require_columns
 
         check_is_fitted(self)
@@ -533,20 +575,26 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weight = numbers(people, weights) if weights else None
         _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
 
-        def probability(some: Rows) -> np.ndarray:
-            return probability_draws(self.posterior_, rows[some])
+        prior = self.posterior_.prior
+        known = None if groups is None or weights else reported_shares(self._data, people[groups].tolist())
+
+        def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
+            def probability(posterior: Posterior) -> Probability:
+                return wanted(lambda some: probability_draws(posterior, rows[some]))
+
+            drawn = subgroup_draws(probability(self.posterior_), people, by, weight, reported=known)
+            return drawn if prior is None else drawn.beside(subgroup_draws(probability(prior), people, by, weight))
 
         if len(self.classes_) > 2:
             drawn_by_class = {
-                name: subgroup_draws(of_outcome(probability, k), people, by, weight)
-                for k, name in enumerate(self.classes_.tolist())
+                name: drawn_of(partial(of_outcome, number=k)) for k, name in enumerate(self.classes_.tolist())
             }
             return by_outcome(
                 drawn_by_class,
                 lambda drawn: withhold(drawn.table(level), min_group_size, members=drawn.effective),
                 len(as_names(by)),
             )
-        drawn = subgroup_draws(probability, people, by, weight)
+        drawn = drawn_of(lambda probability: probability)
         return withhold(drawn.table(level), min_group_size, members=drawn.effective)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
@@ -580,7 +628,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Write the fitted model to a file, which :func:`disaggregate.load` reads.
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
-        training individual, with a number those of so many, so treat it as you treat those. With
+        training individual, with a number or "auto" those of some, so treat it as you treat those. With
         ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds nobody's.
 
         Parameters
@@ -695,7 +743,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         return read_labels(y, n_rows)
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
-        centers = choose_centers(features, self.centers, streams.for_centers())
+        is_open = isinstance(self.centers, str) and self.centers == "auto"
+        wanted = "all" if is_open and self.weights == "sparse" else self.centers
+        centers = choose_centers(features, wanted, streams.for_centers())
         emphasis = self.emphasis if self.weights == "dense" else 1.0
         candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, emphasis, features)
         bases = [
@@ -703,6 +753,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             for candidate in candidates
         ]
         return bases, np.array([candidate.odds for candidate in candidates])
+
+    @property
+    def _schedule(self) -> Schedule:
+        """Length of a chain, to begin with, and its moves."""
+        moves: Moves = "dense" if self.weights == "dense" else "sparse"
+        moves = "published" if self.latent == "metropolis" else moves
+        n_draws = FIRST if self.n_draws == "auto" else self.n_draws
+        n_burn = self.n_burn
+        if n_burn == "auto":
+            n_burn = BURN if self.n_draws == "auto" else 1000
+        return Schedule(n_burn, n_draws, self.thin, moves)
 
     def _plan(
         self,
@@ -714,8 +775,6 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         threads: Threads,
     ) -> FitPlan:
         """Put together all that a fit needs."""
-        moves: Moves = "dense" if self.weights == "dense" else "sparse"
-        moves = "published" if self.latent == "metropolis" else moves
         bases, odds = self._candidates(features, streams)
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
@@ -732,7 +791,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             separate_constant=of_places,
             scale_priors=ScalePriors(**scale_priors(settings, of_places)),
             prior=Prior(float(self.a), float(self.b), *scale_prior(self.weights, self.mu, self.nu)),
-            schedule=Schedule(self.n_burn, self.n_draws, self.thin, moves),
+            schedule=self._schedule,
             n_chains=self.n_chains,
             n_replicas=self.n_replicas,
             streams=streams,

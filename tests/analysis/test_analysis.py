@@ -118,7 +118,8 @@ def test_the_classifier_itself_gives_subgroups(tables):
     model = dg.GroupStatsClassifier(**SETTINGS)
     model.fit(features, results.set_index("district")["share"], groups=people["district"])
     table = model.subgroups(people.assign(age=features["age"]), by=["sex"], weights="w")
-    assert list(table) == ["sex", "estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
+    expected = ["sex", "estimate", "std_error", "conf_low", "conf_high", "n", "weight", "contraction", "told"]
+    assert list(table) == expected
     women = (people["sex"] == "f").to_numpy()
     assert_allclose(table["estimate"][0], model.predict_proba(features[women])[:, 1].mean(), rtol=1e-10)
     with pytest.raises(ValueError, match="no column 'hair'"):

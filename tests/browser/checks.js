@@ -152,6 +152,15 @@ export async function fits({ page }) {
   });
 }
 
+/** What is not folded away needs no scrolling sideways, also within its own box. */
+export async function showsAll({ page }) {
+  return page.evaluate(() =>
+    [...document.querySelectorAll(".scroll, pre")]
+      .filter((box) => !box.closest("details:not([open])") && box.scrollWidth > box.clientWidth + 1)
+      .map((box) => `${box.scrollWidth} px in ${box.clientWidth}: ${box.textContent.trim().slice(0, 60)}`),
+  );
+}
+
 /** On paper nothing is for clicking, and everything lies on the sheet. Expects print media at the width of a sheet. */
 export async function prints({ page }) {
   const wrong = await page.evaluate(() => {

@@ -13,7 +13,8 @@ const PICTURES = join(import.meta.dirname, "built", "web");
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 400, height: 850 };
 const LONG = 600_000; // a fit on a busy machine, and the first one compiles
-const ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]; // no name is ever found: as if the network were off
 const ENOUGH = { timeout: 60_000 };
 
 let browser, server, address, home, folder;
@@ -67,7 +68,7 @@ async function visit(use) {
 async function look(page, name) {
   for (const view of [WIDE, NARROW]) {
     await page.setViewportSize(view);
-    const wrong = [...(await checks.isAccessible({ page })), ...(await checks.fits({ page }))];
+    const wrong = [...(await checks.isAccessible({ page })), ...(await checks.fits({ page })), ...(await checks.showsAll({ page }))];
     assert.deepEqual(wrong, [], `${name} at ${view.width} px`);
     await page.screenshot({ path: join(PICTURES, `${name}_${view.width}.png`), fullPage: true });
   }
@@ -176,7 +177,7 @@ test("a fit that is killed is told, and goes on from its checkpoint", { timeout:
     await page.getByRole("button", { name: "Take the country" }).click();
     await page.waitForURL(/columns$/, ENOUGH);
     await toTheFit(page);
-    await page.getByRole("button", { name: "Start the fit" }).click();
+    await startQuickly(page);
     await page.getByText(/Drawing: \d/).waitFor({ timeout: LONG });
     process.kill(await fitOf(page.url().split("/s/")[1].split("/")[0]), "SIGKILL");
     await page.getByRole("heading", { name: "The fit was ended from outside" }).waitFor(ENOUGH);
@@ -196,24 +197,70 @@ async function fitOf(key) {
   throw new Error("no such process");
 }
 
-test("everything up to the fit by keyboard alone", { timeout: 120_000 }, async () => {
+/** Wait until so many per cent are drawn. */
+async function drawn(page, percent) {
+  await page.waitForFunction((least) => Number(document.getElementById("what")?.textContent.match(/Drawing: (\d+)%/)?.[1] ?? -1) >= least,
+    percent, { timeout: LONG, polling: 100 });
+}
+
+test("a fit that is stopped keeps what was drawn, and goes on where nothing was drawn yet", { timeout: LONG }, async () => {
   await visit(async ({ page }) => {
-    const press = async (name) => {
-      for (let i = 0; i < 80; i += 1) {
+    await page.getByRole("button", { name: "Take the country" }).click();
+    await page.waitForURL(/columns$/, ENOUGH);
+    await toTheFit(page);
+    await startQuickly(page);
+    await drawn(page, 1);
+    await page.getByText(/seconds left|minutes left/).waitFor(ENOUGH);
+    await page.getByRole("button", { name: "Stop and keep what was drawn" }).click();
+    await page.getByRole("heading", { name: "The fit was stopped" }).waitFor({ timeout: LONG });
+    await page.getByRole("alert").getByText(/before there was anything to keep/).waitFor(ENOUGH);
+    await look(page, "stopped");
+    await page.getByRole("button", { name: "Go on from the checkpoint" }).click();
+    await drawn(page, 65);
+    await page.getByRole("button", { name: "Stop and keep what was drawn" }).click();
+    await page.waitForURL(/answer$/, { timeout: LONG });
+    await page.getByText(/stopped before its end/).first().waitFor(ENOUGH);
+    await page.getByRole("navigation", { name: "Steps" }).getByRole("link", { name: "Fit" }).click();
+    await page.getByText(/with \d+ of 500 draws per chain/).waitFor(ENOUGH);
+    await look(page, "stopped-early");
+  });
+});
+
+test("from the example to a report by keyboard alone", { timeout: LONG }, async () => {
+  await visit(async ({ page }) => {
+    const press = async (name, key = "Enter") => {
+      for (let i = 0; i < 120; i += 1) {
         await page.keyboard.press("Tab");
-        const here = await page.evaluate(() => document.activeElement?.textContent?.trim() ?? "");
-        if (here === name) { await page.keyboard.press("Enter"); return; }
+        const here = await page.evaluate(() => {
+          const { activeElement: at } = document;
+          const outline = getComputedStyle(at);
+          const shown = outline.outlineStyle !== "none" || outline.boxShadow !== "none";
+          return { name: (at.labels?.[0] ?? at).textContent?.trim() ?? "", shown: shown || at === document.body };
+        });
+        assert.ok(here.shown, `nobody sees that ${here.name} has the focus`);
+        if (here.name.startsWith(name)) { if (key) await page.keyboard.press(key); return; }
       }
       throw new Error(`no way to ${name}`);
     };
     await press("Take the country");
     await page.waitForURL(/columns$/, ENOUGH);
+    await press("What is it called?", null);
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type("chose purple");
     await press("Check the tables");
     await page.waitForURL(/check$/, ENOUGH);
     await press("Go on to the fit");
     await page.waitForURL(/fit$/, ENOUGH);
-    await page.keyboard.press("Tab");
-    assert.ok(await page.evaluate(() => document.activeElement.matches("a.skip")));
+    await press("A full fit", "ArrowUp"); // radio buttons are one stop; arrows choose
+    await press("Start the fit");
+    await page.waitForSelector("#progress", ENOUGH);
+    await page.waitForURL(/answer$/, { timeout: LONG });
+    await page.getByText(/share of “chose purple”/).first().waitFor(ENOUGH);
+    await press("Take it home");
+    await page.waitForURL(/take-home$/, ENOUGH);
+    const download = page.waitForEvent("download");
+    await press("Download the report");
+    assert.equal((await download).suggestedFilename(), "report.html");
   });
 });
 
@@ -229,6 +276,21 @@ describe("what goes wrong is told on the page", () => {
       await writeFile(people, "district,age\nd1\n");
       await give(page, people, results);
       await page.getByRole("alert").getByText(/people/).waitFor(ENOUGH);
+    });
+  });
+
+  test("a table that can be read in several ways has a button for each", async () => {
+    await visit(async ({ page }) => {
+      const [people, results] = await ownTables(40);
+      await writeFile(results, (await readFile(results, "utf8")).replaceAll(/^(d\d+),(\d+),(\d+)$/gm, "$1;$2,$3").replace("district,yes,all", "district;yes,all"));
+      await give(page, people, results);
+      await page.waitForURL(/tables$/, ENOUGH);
+      await page.reload();
+      await look(page, "ways");
+      await page.getByRole("button", { name: /semicolons/ }).click();
+      await page.waitForURL(/columns$/, ENOUGH);
+      await page.getByRole("button", { name: "Choose again" }).click();
+      await page.waitForURL(/tables$/, ENOUGH);
     });
   });
 

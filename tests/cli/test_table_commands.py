@@ -108,7 +108,9 @@ def test_subgroups_print_and_write(folder, tmp_path, capsys):
     assert main([*arguments, "-o", str(tmp_path / "rates.csv")]) == 0
     assert "Share of positives by sex, place" in capsys.readouterr().out
     table = pd.read_csv(tmp_path / "rates.csv")
-    assert list(table) == ["sex", "place", "estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
+    estimates = ["estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
+    assert list(table) == ["sex", "place", *estimates, "bound_low", "bound_high", "contraction", "told"]
+    assert (table["bound_low"] < table["bound_high"]).all()
     assert table["n"].sum() == 160
     assert main([*arguments, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == len(table)
@@ -118,6 +120,7 @@ def test_effects_say_what_groups_can_tell(folder, capsys):
     assert main(["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--feature", "place"]) == 0
     printed = capsys.readouterr().out
     assert "town - land" in printed
+    assert "told" in printed
     assert "What the groups can tell" in printed
 
 

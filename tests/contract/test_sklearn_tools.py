@@ -1,5 +1,6 @@
 """The tools of scikit-learn: clone, pickle, pipelines, searches and cross-validation."""
 
+import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
@@ -56,6 +57,27 @@ def test_clone_copies_settings_that_can_change():
     model.confidence["A"] = 99.0
     assert_array_equal(twin.centers, X[:2])
     assert twin.confidence == SHARES
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_predictions_come_as_dataframes_when_asked_for(fitted, kind):
+    twin = copy.copy(fitted)
+    assert twin.set_output(transform=kind) is twin
+    frame = pd.DataFrame(X, index=range(100, 100 + len(X)))
+    for name in ("predict_proba", "predict_interval"):
+        plain, made = getattr(fitted, name)(X), getattr(twin, name)(frame)
+        assert isinstance(plain, np.ndarray)
+        assert type(made).__module__.startswith(kind)
+        assert_array_equal(np.asarray(made), plain)
+    assert list(map(str, twin.predict_proba(frame).columns)) == ["0", "1"]
+    assert isinstance(twin.predict(frame), np.ndarray)
+    if kind == "pandas":
+        assert list(twin.predict_interval(frame).columns) == ["conf_low", "conf_high"]
+        assert list(twin.predict_proba(frame).index[:2]) == [100, 101]
+    assert clone(twin)._sklearn_output_config == {"transform": kind}
+    assert isinstance(twin.set_output(transform="default").predict_proba(frame), np.ndarray)
+    with pytest.raises(ValueError, match="must be one of"):
+        twin.set_output(transform="lists")
 
 
 def test_pickle_keeps_every_result(fitted):

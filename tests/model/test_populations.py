@@ -228,3 +228,32 @@ def test_pooling_foretells_populations_better_than_not_pooling(
     assert 0.5 < standard < 1.6
     monkeypatch.setattr(populations, "_own_weight", lambda reports, j, likeness: 1.0)
     assert errors()[0] > 1.3 * square
+
+
+def test_variance_within_groups_is_that_of_the_jackknife(rng: np.random.Generator) -> None:
+    weights, counts = rng.uniform(0.5, 5.0, 6), np.array([1, 2, 1, 3, 1, 1])
+    reports = sampled([Population(0.4)], [6], weights=weights, counts=counts)
+    p, each = ndtr(np.repeat(rng.standard_normal(6), counts)), np.repeat(weights, counts)
+    n = len(p)
+    left_out = [np.average(np.delete(p, i), weights=np.delete(each, i)) for i in range(n)]
+    mean = np.average(p, weights=each)
+    expected = (n - 1) / n * float(np.sum((np.array(left_out) - mean) ** 2))
+    first = np.cumsum(counts) - counts
+    found = float(np.sum(reports.jackknife * (p[first] - mean) ** 2)) / (n * (n - 1))
+    assert found == pytest.approx(expected, rel=1e-12)
+    assert reports.sampled.tolist() == [n]
+    equal = sampled([Population(0.4)], [6], counts=counts)
+    np.testing.assert_allclose(equal.jackknife, counts)
+
+
+def test_weights_that_follow_the_feature_leave_groups_as_alike_as_they_are(rng: np.random.Generator) -> None:
+    """People with a feature are three times as likely to be sampled; frequencies of it differ as Beta(4, 4) do."""
+    n_groups, n = 3000, 20
+    frequency = rng.beta(4.0, 4.0, n_groups)
+    has = rng.random((n_groups, n)) < (3.0 * frequency / (3.0 * frequency + 1.0 - frequency))[:, None]
+    weights = np.where(has, 1.0, 3.0)
+    reports = sampled([Population(0.4)] * n_groups, [n] * n_groups, weights=weights.ravel())
+    individual = np.where(has, 0.5, -0.5).ravel()
+    seen = np.average(has, axis=1, weights=weights)
+    wanted = np.cov(seen, frequency)[0, 1] / seen.var()  # of what is seen, so much is told of what is
+    assert own_weight(reports, individual).mean() == pytest.approx(wanted, abs=0.025)

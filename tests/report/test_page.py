@@ -13,12 +13,14 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.groups.context import Context
+from disaggregate.posterior.contraction import BY_GROUPS, BY_PRIOR
 from disaggregate.report import write_report
 from disaggregate.report.background import method_blocks
 from disaggregate.report.blocks import Facts, Text
 from disaggregate.report.groups import as_people_count
 from disaggregate.report.page import MISSING_JINJA
 from disaggregate.report.percentages import share
+from disaggregate.report.subgroups import Rates
 from disaggregate.report.verdict import verdict_blocks
 from tests.analysis.census import ROLES, make_census
 from tests.analysis.test_analysis import SETTINGS, make_tables
@@ -275,6 +277,24 @@ def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
     told = dict(facts.pairs)
     assert [text for text in told.values() if "nan" in text] == []
     assert list(told.values()).count("not known") == 2
+
+
+def test_it_says_what_tells_each_share(analysis, page, tables):
+    rows = page.tables["How far the results of the groups tell each share."]
+    assert rows[0] == ["By", "Who", "Share", "Prior variance removed", "Told"]  # no bounds: reports may be off
+    expected = analysis.subgroups(tables[0], "place")
+    found = {row[1]: row[-1] for row in rows[1:] if row[0] == "place"}
+    assert found == dict(zip(expected["place"], expected["told"], strict=True))
+
+
+def test_nothing_is_ready_that_rests_on_the_prior(analysis):
+    settled = replace(analysis.classifier.diagnostics_, converged=True, contraction=0.95)
+    by = [Rates("sex", pd.DataFrame({"told": [BY_GROUPS, told]})) for told in (BY_GROUPS, BY_PRIOR)]
+    heads = [verdict_blocks(analysis, settled, found)[0].text for found in ([], by[:1], by)]
+    assert [head.startswith("Ready to use.") for head in heads] == [True, True, False]
+    assert "1 of 4 shares rest on the prior" in heads[2]
+    nothing = replace(settled, contraction=0.1)
+    assert not verdict_blocks(analysis, nothing)[0].text.startswith("Ready")
 
 
 def test_verdict_kernels_settings_and_versions(analysis, page):

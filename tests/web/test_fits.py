@@ -10,7 +10,7 @@ import time
 import pytest
 
 from disaggregate.web import fits
-from disaggregate.web.fits import CHECKPOINT, STATUS, Fits
+from disaggregate.web.fits import CHECKPOINT, PROGRESS, STATUS, Fits
 
 JOB = {"resume": False}
 SLEEPS = "import time; time.sleep(60)"
@@ -67,6 +67,14 @@ def test_a_stopped_fit_keeps_what_it_drew(started):
     assert running.state("a")["stopped_early"] == "half"
 
 
+def test_what_is_left_becomes_less_while_nothing_is_told(started):
+    running, folder = started("a", SLEEPS)
+    for age, least, most in ((0.0, 9.0, 10.0), (4.0, 5.0, 6.0), (60.0, 0.0, 0.0)):
+        told = {"what": "comparing kernels", "done": 0, "total": 0, "left": 10.0, "at": time.time() - age}
+        (folder / PROGRESS).write_text(json.dumps(told))
+        assert least <= running.state("a")["left"] <= most
+
+
 def test_a_killed_fit_is_told_and_can_be_resumed(started):
     running, folder = started("a", SLEEPS)
     (folder / CHECKPOINT).write_text("so far")
@@ -78,6 +86,19 @@ def test_a_killed_fit_is_told_and_can_be_resumed(started):
     assert running.state("a")["state"] == "running"
     assert (folder / CHECKPOINT).exists()
     assert json.loads((folder / "job.json").read_text())["resume"]
+
+
+def test_a_fit_that_does_not_stop_is_ended_unless_it_writes(started, monkeypatch):
+    monkeypatch.setattr(fits, "_PATIENCE", 0.2)
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); open('ready', 'w').close()"
+    running, folder = started("a", f"{deaf}; {SLEEPS}")
+    until((folder / "ready").exists)
+    (folder / PROGRESS).write_text(json.dumps({"what": "writing"}))
+    running.stop("a")
+    time.sleep(0.5)
+    assert running.state("a")["state"] == "stopping"
+    (folder / PROGRESS).write_text(json.dumps({"what": "sampling"}))
+    until(lambda: running.state("a")["state"] == "stopped")
 
 
 def test_a_new_fit_does_not_see_the_old_one(started):

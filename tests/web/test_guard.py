@@ -1,7 +1,11 @@
 """Who is let in: this host, this origin, the token; and nothing that is too large."""
 
 import pytest
+from starlette.testclient import TestClient
 
+from disaggregate.web.app import make_app
+from disaggregate.web.guard import Guard
+from disaggregate.web.limits import Limits
 from tests.web.conftest import BASE, LIMITS, PORT, TOKEN, sent
 
 
@@ -118,3 +122,39 @@ def test_only_so_many_sessions_are_open(client, pages, none_open):
     assert client.post(f"/s/{key}/close").status_code == 303
     assert not folder.exists()
     assert client.post("/tables", files=sent()).status_code == 303
+
+
+def test_of_200_sessions_most_are_refused_and_the_first_stay(tmp_path):
+    """With the bounds as they are; what is read is made up, as reading has bounds of its own."""
+    limits = Limits()
+    app = make_app(tmp_path, limits)
+    pages = app.state.pages
+    columns = [{"name": "district", "role": "group", "kind": "number", "examples": []}]
+    table = {"columns": columns, "preview": [], "n_rows": 4}
+
+    async def looked(*_):
+        return {"people": table, "results": table, "sampled": False}
+
+    pages.desk.run = looked
+    with TestClient(Guard(app, TOKEN, PORT, limits.upload), base_url=BASE, follow_redirects=False) as client:
+        client.get(f"/?token={TOKEN}")
+        answers = [client.post("/tables", files=sent()) for _ in range(200)]
+        assert [answer.status_code for answer in answers] == [303] * limits.sessions + [429] * (
+            200 - limits.sessions
+        )
+        assert "Close one" in answers[-1].text
+        assert all(
+            client.get(answer.headers["location"]).status_code == 200 for answer in answers[: limits.sessions]
+        )
+    assert len(list(tmp_path.iterdir())) == limits.sessions
+
+
+def test_files_on_their_way_leave_nothing_behind(client, pages, none_open):
+    """A request that is broken off within a file, or has too many of them."""
+    broken = b'--b\r\nContent-Disposition: form-data; name="people"; filename="p.csv"\r\n\r\nabc'
+    for body in (broken, b"--b--", b"", b"\x00" * 1000):
+        answer = client.post("/tables", content=body, headers={"content-type": "multipart/form-data; boundary=b"})
+        assert answer.status_code == 400
+    many = [("people", (f"p{number}.csv", "a")) for number in range(5)]
+    assert client.post("/tables", files=many).status_code == 400
+    assert len(pages.sessions) == 0

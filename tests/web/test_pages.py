@@ -1,7 +1,9 @@
 """From tables to the fit, without fitting: what is shown, what is complained of, and what is settled."""
 
 import html
+import io
 
+import pandas as pd
 import pytest
 
 from tests.web.conftest import PEOPLE, RESULTS, sent
@@ -37,6 +39,29 @@ def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
     assert "voted &lt;b&gt;" in raw
 
 
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [
+        ({"state": "stopped", "can_resume": True}, ["anything to keep", "Go on from the checkpoint"]),
+        ({"state": "stopped", "can_resume": False}, ["before it drew anything"]),
+        ({"state": "killed", "code": -9, "can_resume": True}, ["exit code -9", "Go on from the checkpoint"]),
+        ({"state": "failed", "message": "no memory", "can_resume": False}, ["no memory", "Start anew"]),
+        ({"state": "done", "stopped_early": "with 3 of 5 draws", "can_resume": True}, ["3 of 5", "Draw the rest"]),
+        ({"state": "done", "stopped_early": "", "can_resume": True}, ["See the answer"]),
+        (
+            {"state": "running", "what": "comparing kernels", "done": 0, "total": 0, "left": 30.0, "seconds": 9.0},
+            ["Comparing kernels", "30 seconds left", "Stop and keep"],
+        ),
+    ],
+)
+def test_every_state_of_a_fit_is_told(client, pages, session, monkeypatch, state, told):
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    monkeypatch.setattr(pages.fits, "state", lambda key: state)
+    page = shown(client.get(f"{session}/fit"))
+    assert all(words in page for words in told)
+    assert ('value="resume"' in page) == (state.get("can_resume", False) and state.get("stopped_early") != "")
+
+
 def test_steps_that_are_not_ready_lead_back(client, session):
     assert client.get(f"{session}/check").headers["location"] == f"{session}/columns"
     assert client.get(f"{session}/fit").headers["location"] == f"{session}/check"
@@ -61,6 +86,15 @@ def test_a_wrong_column_is_told(client, session, fields, told):
     assert 'role="alert"' in page
 
 
+def test_what_was_sent_is_shown_again_with_the_complaint(client, session):
+    sent_before = {"sampled": "yes", "outcome": "voted <b>", "results-1": "ignore", "people-3": "weight"}
+    page = shown(client.post(f"{session}/columns", data=sent_before), 400)
+    assert 'value="voted <b>"' in page
+    assert page.count('class="role-ignore"') == 1
+    assert page.count('class="role-weight"') == 1
+    assert 'value="yes" checked' in page
+
+
 @pytest.mark.parametrize(
     ("tables", "told"),
     [
@@ -76,6 +110,62 @@ def test_bad_files_are_told_and_leave_nothing(client, pages, none_open, tables, 
     assert told in page
     assert str(pages.sessions._folder) not in page
     assert len(pages.sessions) == 0
+
+
+MANY_WAYS = "district;share,note\nd0;0.5,a\nd1;0.25,b\nd2;0.75,c\nd3;0.4,d\n"
+
+
+def test_ways_to_read_a_table_are_buttons(client, pages, none_open):
+    answer = client.post("/tables", files=sent(results=MANY_WAYS))
+    assert answer.headers["location"].endswith("/tables")
+    session = answer.headers["location"].rsplit("/", 1)[0]
+    page = shown(client.get(answer.headers["location"]))
+    assert "semicolons its columns are 'district'" in page
+    assert "--separator" not in page  # that is for the command line
+    assert 'value="results:separator=;"' in page
+    assert shown(client.get("/")).count("/tables") == 2  # the form, and the way back to this
+    assert client.get(f"{session}/columns").status_code == 404
+    assert (
+        client.post(f"{session}/tables", data={"settle": "people:separator=;"})
+        .headers["location"]
+        .endswith("tables")
+    )
+    settled = client.post(f"{session}/tables", data={"settle": "results:separator=,"})
+    assert settled.headers["location"] == f"{session}/columns"
+    assert "district;share" in shown(client.get(f"{session}/columns"))
+    assert client.get(f"{session}/tables").headers["location"] == f"{session}/columns"
+    again = client.post(f"{session}/tables", data={"settle": "undo"})
+    assert again.headers["location"] == f"{session}/tables"
+    (known,) = pages.sessions.all()
+    assert known.readings == {}
+    assert client.post(f"{session}/close").status_code == 303
+    assert len(pages.sessions) == 0
+
+
+def test_what_was_chosen_for_one_table_holds_for_the_check_and_not_for_the_other(client, none_open):
+    results = "district;share, official\nd0;0,5\nd1;0,25\nd2;0,75\nd3;0,4\n"
+    session = client.post("/tables", files=sent(results=results)).headers["location"].rsplit("/", 1)[0]
+    client.post(f"{session}/tables", data={"settle": "results:separator=;"})
+    assert "share, official" in shown(client.get(f"{session}/columns"))
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    page = shown(client.get(f"{session}/check"))
+    assert "Ready to fit" in page
+    assert "learning from age, sex" in page
+
+
+def test_the_sheets_of_a_workbook_are_buttons(client, pages, none_open, tmp_path):
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        for name, text in (("Notes", "a,b\n1,2\n"), ("Final", RESULTS)):
+            pd.read_csv(io.StringIO(text)).to_excel(book, sheet_name=name, index=False)
+    files = sent(results=(tmp_path / "book.xlsx").read_bytes(), names=("people.csv", "book.xlsx"))
+    session = client.post("/tables", files=files).headers["location"].rsplit("/", 1)[0]
+    page = shown(client.get(f"{session}/tables"))
+    assert 'value="results:sheet=Notes"' in page
+    assert str(pages.sessions._folder) not in page
+    client.post(f"{session}/tables", data={"settle": "results:sheet=Final"})
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    assert "Ready to fit" in shown(client.get(f"{session}/check"))
 
 
 def test_one_file_is_not_enough(client):

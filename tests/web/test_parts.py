@@ -1,19 +1,28 @@
 """Parts of the page that need no server: guesses, commands and times."""
 
 import argparse
+import json
+import logging
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from disaggregate.cli.main import build_parser
+from disaggregate.report.effects import Effects
+from disaggregate.report.findings import Findings
+from disaggregate.report.subgroups import Rates
 from disaggregate.tables.guess import guess_roles
 from disaggregate.web.examples import EXAMPLES, write_example
+from disaggregate.web.fit_process import Begun, Progress
+from disaggregate.web.fits import PROGRESS
 from disaggregate.web.pace import estimate, settings_of
-from disaggregate.web.take_home import commands, python_code
+from disaggregate.web.progress_words import describe
+from disaggregate.web.take_home import commands, python_code, write_tables
 
 JOB = {
     "roles": {"group": "the district", "share": "pct", "features": ["age", "sex"], "weight": "w"},
@@ -75,3 +84,60 @@ def test_times_grow_with_the_table_and_large_tables_get_landmarks():
     assert "minutes" in estimate("full", 3000)
     assert "centers" in settings_of("full", 20_000)
     assert "centers" not in settings_of("full", 2_000)
+
+
+def test_progress_is_told_in_words():
+    def told(**fit):
+        return describe({"state": "running", "seconds": 30.0, **fit})
+
+    assert told()["what"] == "Starting …"
+    assert told(what="comparing kernels", done=0, total=0, left=40.0) == {
+        "what": "Comparing kernels …",
+        "percent": None,
+        "left": "About 40 seconds left. 30 seconds so far. You may close this page and come back.",
+    }
+    assert told(what="sampling", done=30, total=40, left=200.0)["what"] == "Drawing: 75%"
+    assert "3 minutes left" in told(what="sampling", done=30, total=40, left=200.0)["left"]
+    assert "longer than usual" in told(what="tuning", done=1, total=2, left=0.0)["left"]
+    assert describe({"state": "waiting", "ahead": 2})["what"].startswith("2 fits")
+    assert "Keeping" in describe({"state": "stopping"})["what"]
+
+
+def test_a_fit_says_what_it_does_and_how_long_it_takes(tmp_path):
+    def written():
+        return json.loads((tmp_path / PROGRESS).read_text())
+
+    progress = Progress(tmp_path, seconds=100.0)
+    progress.enter("reading")
+    assert written()["what"] == "reading"
+    assert 90.0 < written()["left"] <= 100.0
+    Begun(progress, "comparing kernels").emit(logging.makeLogRecord({"msg": "fitting %d rows in %d groups"}))
+    assert written()["what"] == "comparing kernels"
+    progress(0, 40, "sampling")
+    progress(40, 40, "sampling")
+    assert written()["what"] == "judging"
+
+
+def test_tables_to_take_home_are_those_of_the_report(tmp_path):
+    rates = [
+        Rates(
+            name,
+            pd.DataFrame({"label": ["a", "b"], "n": [1, 2], "estimate": 0.5, "std_error": 0.1}).assign(**more),
+        )
+        for name, more in (
+            ("sex", {"conf_low": 0.1, "conf_high": 0.9, "note": "x"}),
+            ("age", {"conf_low": 0.2, "conf_high": 0.8}),
+        )
+    ]
+    compared = pd.DataFrame({"term": ["age", "sex"], "contrast": ["+1 sd", "f - m"], "estimate": [0.1, 0.2]})
+    by_unit = pd.DataFrame({"term": ["age"], "contrast": ["+1"], "estimate": [0.01]})
+    people = pd.DataFrame({"age": [1, 2]})
+    effects, groups = Effects(["age", "sex"], compared, by_unit), pd.DataFrame({"group": ["=1+1"], "n": [3]})
+    findings = Findings(people, 0.9, 1, people, rates, effects, groups, None)
+    analysis = SimpleNamespace(predict=lambda table: pd.DataFrame({"probability": [0.5, 0.6]}))
+    write_tables(analysis, findings, tmp_path)
+    assert list(pd.read_csv(tmp_path / "subgroups.csv")["column"]) == ["sex", "sex", "age", "age"]
+    assert list(pd.read_csv(tmp_path / "effects.csv")["contrast"]) == ["+1", "f - m"]
+    assert list(pd.read_csv(tmp_path / "predictions.csv")) == ["age", "probability"]
+    assert not pd.read_csv(tmp_path / "groups.csv")["group"].iloc[0].startswith("=")
+    assert (tmp_path / "tables.xlsx").stat().st_size > 1000

@@ -18,6 +18,7 @@ from disaggregate.analysis.identification import between_group_share
 from disaggregate.analysis.views import view
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.blocks import of_rows
+from disaggregate.posterior.bounds import ReportedShares, reported_shares
 from disaggregate.posterior.outcomes import by_outcome
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
@@ -259,6 +260,14 @@ class Analysis:
         min_group_size : int, default=1
             Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
             People without weight do not count.
+
+        Returns
+        -------
+        DataFrame
+            As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
+            which the share of these very people lies whatever is assumed, where the people are those of the fit;
+            ``contraction``, the share of the prior variance that the reports removed; and ``told``, in words,
+            whether the groups tell the estimate.
         """
 
         def table_of(drawn: SubgroupDraws) -> pd.DataFrame:
@@ -296,15 +305,40 @@ class Analysis:
         # The share among these very people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
-        return subgroup_draws(
-            of_rows(self.knowing([table])._draws_of(outcome), table),
+        known = self.knowing([table])
+        weight_of_rows = table[weight].to_numpy(dtype=float) if weight else None
+        how: dict[str, Any] = {"counts": counts_of(table, self.roles), "outcomes": outcomes}
+        drawn = subgroup_draws(
+            of_rows(known._draws_of(outcome), table),
             table,
             by,
-            table[weight].to_numpy(dtype=float) if weight else None,
+            weight_of_rows,
             table[columns].to_numpy(dtype=float) if columns else None,
-            counts=counts_of(table, self.roles),
-            outcomes=outcomes,
+            reported=self._reported(table) if weight == self.roles.weight else None,
+            **how,
         )
+        prior = known.prior()
+        if prior is None:
+            return drawn
+        return drawn.beside(
+            subgroup_draws(of_rows(prior._draws_of(outcome), table), table, by, weight_of_rows, **how)
+        )
+
+    def prior(self) -> Analysis | None:
+        """Return the same analysis before any report was seen; None where a file of 0.1 lacks it."""
+        before = self.classifier.posterior_.prior
+        if before is None:
+            return None
+        classifier = copy.copy(self.classifier)
+        classifier.posterior_ = before
+        return replace(self, classifier=classifier)
+
+    def _reported(self, table: pd.DataFrame) -> ReportedShares | None:
+        """Return what the groups of the people report, where the people are those of the fit."""
+        if self.sampled or self.roles.group not in table:
+            return None
+        data = self.classifier._data
+        return reported_shares(data, ids_like(table[self.roles.group], data.names), counts_of(table, self.roles))
 
     def effects(
         self,
@@ -332,8 +366,9 @@ class Analysis:
         Returns
         -------
         DataFrame
-            Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; with more than two outcomes a row
-            for each, named by ``outcome`` after the contrast.
+            Columns ``term, contrast, estimate, std_error, conf_low, conf_high, contraction, told``; with more than
+            two outcomes a row for each, named by ``outcome`` after the contrast. The last two say how much of the
+            prior variance the reports removed, and in words whether the groups tell the effect.
         """
         table = self.read(people)
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]
@@ -346,6 +381,8 @@ class Analysis:
         known = self.knowing([table])
         group = [] if known._groups_of(table) is None else [self.roles.group]
 
+        prior = known.prior()
+
         def table_of(outcome: Hashable | None) -> pd.DataFrame:
             return avg_comparisons(
                 known._draws_of(outcome),
@@ -355,6 +392,7 @@ class Analysis:
                 counts=counts_of(table, self.roles),
                 level=level,
                 min_group_size=min_group_size,
+                prior=None if prior is None else prior._draws_of(outcome),
             )
 
         if not self.outcomes:

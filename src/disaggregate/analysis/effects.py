@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from disaggregate.analysis.dependence import predictions
 from disaggregate.analysis.importance import permutation_importance
 from disaggregate.posterior.blocks import Predict, average_draws
+from disaggregate.posterior.contraction import CONTRACTION, TOLD, change_contraction, in_words
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.kinds import text_of
@@ -96,7 +97,9 @@ def avg_slopes(
             average_draws(predict, with_numbers(people, name, values + h), known) for h in (step, -step)
         )
         found.append((name, "dY/dX", (above - below) / (2.0 * step)))
-    return _table(found, level)
+    terms, contrasts, slopes = zip(*found, strict=True)
+    table = pd.DataFrame({"term": terms, "contrast": contrasts})
+    return table.assign(**summarise(np.column_stack(slopes), level))
 
 
 def avg_comparisons(
@@ -108,6 +111,7 @@ def avg_comparisons(
     counts: ArrayLike | None = None,
     level: float = 0.9,
     min_group_size: int = 1,
+    prior: Predict | None = None,
 ) -> pd.DataFrame:
     """Average differences in probability when everybody's feature is changed.
 
@@ -135,12 +139,15 @@ def avg_comparisons(
     min_group_size : int, default=1
         Levels that fewer people have, and what would give them away, are compared with none, and steps of numbers
         that fewer people have are not told; a column ``note`` says so.
+    prior : callable, optional
+        As ``predict``, in draws from the prior.
 
     Returns
     -------
     DataFrame
         Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; contrasts such as "+1", "+1 sd",
-        "+1 year" or "female - male".
+        "+1 year" or "female - male". With a prior also ``contraction``, the share of its variance that the reports
+        removed, and ``told``, the same in words.
     """
     how = read_variables(people, variables)
     n_each = read_counts(counts, len(people))
@@ -148,14 +155,22 @@ def avg_comparisons(
     silence = _Silence(read_weights(weights, len(people)), n_each, min_group_size)
     if variables is None:
         how = {name: None for name in how if column(people, name).notna().any()}
-    as_it_is = cache(lambda: average_draws(predict, people, weight))
-    found: list[tuple[str, str, FloatArray | None]] = []
-    for name, option in how.items():
-        if _has_levels(people, name, option):
-            found += _compare_levels(predict, people, name, option, weight, silence)
-        else:
-            found.append(_compare_step(predict, people, name, option, weight, n_each, as_it_is, silence))
-    return _suppressed(found, level, min_group_size)
+
+    def compared(by: Predict) -> list[_Compared]:
+        as_it_is = cache(lambda: average_draws(by, people, weight))
+        found: list[_Compared] = []
+        for name, option in how.items():
+            if _has_levels(people, name, option):
+                found += _compare_levels(by, people, name, option, weight, silence)
+            else:
+                found.append(_compare_step(by, people, name, option, weight, n_each, as_it_is, silence))
+        return found
+
+    return _suppressed(compared(predict), None if prior is None else compared(prior), level, min_group_size)
+
+
+# Term, contrast, and the rates after and before the change in each draw; None where nothing may be told.
+_Compared = tuple[str, str, tuple[FloatArray, FloatArray] | None]
 
 
 @dataclass(frozen=True)
@@ -192,29 +207,34 @@ class _Silence:
 
 
 def _suppressed(
-    found: list[tuple[str, str, FloatArray | None]], level: float, min_group_size: int
+    found: list[_Compared], prior: list[_Compared] | None, level: float, min_group_size: int
 ) -> pd.DataFrame:
     """Tabulate contrasts, without numbers where there are no draws."""
-    told = [(term, contrast, draws) for term, contrast, draws in found if draws is not None]
-    if min_group_size == 1 or len(told) == len(found):
-        table = _table(told, level)
-        return table if min_group_size == 1 else table.assign(**{NOTE: ""})
-    whole = pd.DataFrame([(term, contrast) for term, contrast, _ in found], columns=["term", "contrast"])
-    why = f"{SUPPRESSED}: fewer than {min_group_size} people, or what would give them away"
-    whole[list(INTERVALS)] = np.nan
-    is_told = np.array([draws is not None for _, _, draws in found])
-    if told:
-        whole.loc[is_told, list(INTERVALS)] = _table(told, level)[list(INTERVALS)].to_numpy()
-    return whole.assign(**{NOTE: np.where(is_told, "", why)})
-
-
-def _table(found: list[tuple[str, str, FloatArray]], level: float) -> pd.DataFrame:
-    """Tabulate the draws of some contrasts of some terms."""
     if not found:
         raise ValueError("there is nothing to compare: name columns that vary in variables.")
-    terms, contrasts, draws = zip(*found, strict=True)
-    table = pd.DataFrame({"term": terms, "contrast": contrasts})
-    return table.assign(**summarise(np.column_stack(draws), level))
+    table = pd.DataFrame([(term, contrast) for term, contrast, _ in found], columns=["term", "contrast"])
+    is_told = np.array([rates is not None for _, _, rates in found])
+    table[[*INTERVALS, *([] if prior is None else [CONTRACTION])]] = np.nan
+    if is_told.any():
+        after, before = _rates_of(found)
+        columns = summarise(after - before, level)
+        if prior is not None:
+            columns[CONTRACTION] = change_contraction((after, before), _rates_of(prior))
+        for name, values in columns.items():
+            table.loc[is_told, name] = values
+    if prior is not None:
+        table[TOLD] = in_words(table[CONTRACTION].to_numpy())
+    if min_group_size == 1:
+        return table
+    why = f"{SUPPRESSED}: fewer than {min_group_size} people, or what would give them away"
+    return table.assign(**{NOTE: np.where(is_told, "", why)})
+
+
+def _rates_of(found: list[_Compared]) -> tuple[FloatArray, FloatArray]:
+    """Rates after and before each change that may be told, each of shape (n_draws, n_changes)."""
+    pairs = [rates for _, _, rates in found if rates is not None]
+    after, before = zip(*pairs, strict=True)
+    return np.column_stack(after), np.column_stack(before)
 
 
 def _compare_step(
@@ -226,7 +246,7 @@ def _compare_step(
     counts: Counts,
     as_it_is: Callable[[], FloatArray],
     silence: _Silence,
-) -> tuple[str, str, FloatArray | None]:
+) -> _Compared:
     values = numbers(people, name)
     known = _of_known(weight, values, name)
     choose = _date_step if is_date(column(people, name)) else _step
@@ -235,7 +255,7 @@ def _compare_step(
         return name, label, None
     raised = average_draws(predict, with_numbers(people, name, values + size), known)
     before = average_draws(predict, people, known) if np.isnan(values).any() else as_it_is()
-    return name, label, raised - before
+    return name, label, (raised, before)
 
 
 def _step(values: FloatArray, name: str, step: Any, counts: Counts) -> tuple[float, str]:
@@ -282,7 +302,7 @@ def _has_levels(people: Any, name: str, option: Any) -> bool:
 
 def _compare_levels(
     predict: Predict, people: Any, name: str, reference: Any, weight: FloatArray, silence: _Silence
-) -> list[tuple[str, str, FloatArray | None]]:
+) -> list[_Compared]:
     levels = levels_of(column(people, name))
     if not levels:
         raise ValueError(f"column {name!r} holds no values, so there is nothing to compare; leave it out.")
@@ -301,7 +321,7 @@ def _compare_levels(
         (
             name,
             f"{text_of(other)} - {text_of(chosen)}",
-            rate(other) - rate(chosen) if other in told and chosen in told else None,
+            (rate(other), rate(chosen)) if other in told and chosen in told else None,
         )
         for other in levels
         if other != chosen

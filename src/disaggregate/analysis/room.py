@@ -7,6 +7,7 @@ from pathlib import Path
 from disaggregate.complete_file import require_room
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.fitting.plan import fewest_bytes
+from disaggregate.fitting.rounds import FIRST
 
 
 def require_room_for_model(path: str | Path | None, classifier: GroupStatsClassifier, n_rows: int) -> None:
@@ -26,4 +27,5 @@ def require_room_for_model(path: str | Path | None, classifier: GroupStatsClassi
     centers = classifier.centers
     given = n_rows if isinstance(centers, str) else centers if isinstance(centers, int) else len(centers)
     n_weights = 0 if isinstance(centers, str) and centers != "all" else min(int(given), n_rows)
-    require_room(Path(path), fewest_bytes(classifier.n_chains * classifier.n_draws, n_weights))
+    n_draws = FIRST if isinstance(classifier.n_draws, str) else classifier.n_draws  # more, if these are not enough
+    require_room(Path(path), fewest_bytes(classifier.n_chains * n_draws, n_weights))

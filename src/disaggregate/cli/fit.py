@@ -62,7 +62,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="may groups differ in ways that no feature tells? (default: auto, where the people are a sample of "
         "their group or rows are cells)",
     )
-    add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
+    add(
+        "--centers",
+        type=whole_number(1),
+        metavar="N",
+        help="kernels on N landmarks (default: on all people up to 2,000, else on 1,000 landmarks)",
+    )
     add(
         "--landmarks",
         type=whole_number(1),
@@ -161,6 +166,8 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "converged": bool(diagnostics.converged),
                 "verdict": diagnostics.verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
+                "contraction": float(diagnostics.contraction),
+                "told": diagnostics.told,
                 "features": analysis.encoder.feature_names_,
                 "notes": [*map(str, analysis.problems), *told],
             }

@@ -58,12 +58,19 @@ def print_table(table: DataFrame, title: str, as_json: bool) -> None:
     from rich.text import Text
 
     shown = Table(title=Text(visible(title)))  # texts, as in a plain string [low] would be markup
+    table = _fewer_columns(table)
     for name in table:
         is_number = table[name].dtype.kind in "iuf"
-        shown.add_column(Text(visible(str(name))), justify="right" if is_number else "left")
+        is_key = "told" in table and not is_number and name not in ("told", "note")
+        shown.add_column(Text(visible(str(name))), justify="right" if is_number else "left", no_wrap=is_key)
     for row, digits, nothing in zip(table.itertuples(index=False), _digits(table), _nothing(table), strict=True):
         shown.add_row(*[Text(visible(_text(value, digits, nothing))) for value in row])
     Console().print(shown)
+
+
+def _fewer_columns(table: DataFrame) -> DataFrame:
+    """Leave out what a terminal has no room for: numbers that are also told in words, or by the interval."""
+    return table.drop(columns=["contraction", "std_error"]) if "told" in table else table
 
 
 def _digits(table: DataFrame) -> Iterable[int | None]:

@@ -37,4 +37,7 @@ def run(arguments: argparse.Namespace) -> None:
     with told_to_the_user():
         from disaggregate.web.server import serve
 
-        serve(arguments.port, browser=not arguments.no_browser, say=say)
+        try:
+            serve(arguments.port, browser=not arguments.no_browser, say=say)
+        except KeyboardInterrupt:  # the way to stop it
+            say("The page was stopped. Its files are removed.")

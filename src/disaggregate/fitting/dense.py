@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from disaggregate.fitting.digits import digest, require_same_digits
-from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.kernels import TunedKernel, held_rows, kernel_model, kernels_of_mixture, tuned
+from disaggregate.fitting.draws_place import DrawsInMemory, DrawsPlace
+from disaggregate.fitting.kernel_model import TunedKernel, held_rows, kernel_model, tuned
+from disaggregate.fitting.kernels import kernels_of_mixture
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
 from disaggregate.fitting.resumable import (
@@ -31,8 +32,12 @@ from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.mode import Mode
+from disaggregate.sampler.dense.prior import draws_from_prior
 from disaggregate.sampler.dense.state import new_record, new_state
 from disaggregate.sampler.dense.tuning import Tuning
+
+# Draws from the prior, of all kernels together: enough for quartiles.
+_PRIOR_DRAWS = 400
 
 # A kernel with a small share of the draws burns in for this share of the usual sweeps at least.
 _LEAST_BURN = 0.2
@@ -86,6 +91,15 @@ class DenseSampling:
         """All chains; those of different kernels alternate, so that they are equally far at any time."""
         return [chain for turn in zip(*self._chains, strict=True) for chain in turn]
 
+    @property
+    def n_planned(self) -> int:
+        """Draws per chain that are planned."""
+        return sum(self._planned())
+
+    def so_far(self) -> Posterior:
+        """Return what was drawn so far, to be judged."""
+        return self._posterior(self._even_draws()[0], DrawsInMemory())
+
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
         weights = np.array([kernel.weight for kernel in self._kernels])
@@ -107,6 +121,8 @@ class DenseSampling:
                     "log_evidence": kernel.tuning.mode.log_evidence,
                     "log_ratios": kernel.tuning.log_ratios,
                     "columns": digest(kernel.model.to_kernels),
+                    "evidence": kernel.log_evidence,
+                    "reason": kernel.reason,
                 }
                 for kernel, n_draws in zip(self._kernels, self._planned(), strict=True)
             ],
@@ -129,7 +145,9 @@ class DenseSampling:
         plan, data = self._plan, self._plan.data
         constant = None if plan.separate_constant or plan.has_places else plan.scale_priors.individual
         reports = {
-            kernel.index: ladder_report(chains, kernel.tuning.powers, data, constant)
+            kernel.index: ladder_report(
+                chains, kernel.tuning.powers, data, constant, kernel.log_evidence, kernel.reason
+            )
             for kernel, chains in zip(self._kernels, draws, strict=True)
         }
         ladder = _sum_up(reports, self._scores)
@@ -142,11 +160,25 @@ class DenseSampling:
 
     def _posterior(self, draws: list[list[DenseDraws]], place: DrawsPlace) -> Posterior:
         """Put the draws of all kernels together."""
+        rng = self._plan.streams.for_prior()
+        counts = share_out(_PRIOR_DRAWS, np.array([chains[0].n_draws for chains in draws]) / self._n_drawn(draws))
         parts = [
-            self._gathered(kernel, chains, partial(place.put, number))
-            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
+            replace(
+                self._gathered(kernel, chains, partial(place.put, number)),
+                prior=self._from_prior(kernel, max(int(count), 1), rng),
+            )
+            for number, (kernel, chains, count) in enumerate(zip(self._kernels, draws, counts, strict=True))
         ]
         return weave(parts, self._plan.streams.for_order())
+
+    @staticmethod
+    def _n_drawn(draws: list[list[DenseDraws]]) -> int:
+        return sum(chains[0].n_draws for chains in draws)
+
+    def _from_prior(self, kernel: TunedKernel, n_draws: int, rng: np.random.Generator) -> KernelDraws:
+        """Draw from the prior of one kernel, in memory: there are few."""
+        drawn = draws_from_prior(kernel.model.backend.target.components, n_draws, rng)
+        return self._gathered(kernel, [drawn], lambda name, shape, kind, pieces: np.concatenate(list(pieces)))
 
     def _gathered(self, kernel: TunedKernel, chains: list[DenseDraws], put: Put) -> KernelDraws:
         """Turn the draws of one kernel into weights of the kernel."""
@@ -201,7 +233,8 @@ def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKerne
     position, metric = found["mode"]
     mode = Mode(position, Metric(*metric), found["log_evidence"])
     tuning = Tuning(found["powers"], Metric(*found["metric"]), mode, found["log_ratios"])
-    return tuned(model, tuning, found["index"], found["weight"])
+    again = tuned(model, tuning, found["index"], found["weight"])
+    return replace(again, log_evidence=found["evidence"], reason=found["reason"])
 
 
 def _part_of(schedule: Schedule, n_draws: int) -> Schedule:

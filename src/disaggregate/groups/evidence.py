@@ -34,6 +34,9 @@ __all__ = [
 # Beyond this confidence the Beta density is a spike at one count, and its terms cancel to noise.
 _CERTAIN = 1e12
 
+# From this confidence on, that of the paper, bounds take a share for exact.
+_AS_GOOD_AS_EXACT = 1000.0
+
 # Sharper than any grid of weighted counts.
 _SHARPEST_WEIGHTED = 1e6
 
@@ -113,6 +116,13 @@ class Evidence(ABC):
         """Return the share of positives that a table should print for a group of ``n``; NaN without one."""
         return math.nan
 
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        """Return the least and the greatest share of positives in a group of ``n`` that are possible.
+
+        Only what is told as certain counts; a report that may be off leaves everything possible.
+        """
+        return 0.0, 1.0
+
 
 @dataclass(frozen=True)
 class Fraction(Evidence):
@@ -169,6 +179,9 @@ class Fraction(Evidence):
     def reported_share(self, n: int) -> float:
         return self.share
 
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        return (self.share, self.share) if self.confidence >= _AS_GOOD_AS_EXACT else (0.0, 1.0)
+
 
 @dataclass(frozen=True)
 class Count(Evidence):
@@ -190,6 +203,9 @@ class Count(Evidence):
 
     def reported_share(self, n: int) -> float:
         return self.positives / n
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        return self.positives / n, self.positives / n
 
 
 @dataclass(frozen=True)
@@ -215,6 +231,9 @@ class Between(Evidence):
     def support(self, n: int) -> tuple[int, int]:
         return min(self.low, n), min(self.high, n)
 
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        return self.low / n, min(self.high / n, 1.0)
+
 
 @dataclass(frozen=True)
 class AtLeast(Evidence):
@@ -234,6 +253,9 @@ class AtLeast(Evidence):
     def support(self, n: int) -> tuple[int, int]:
         return min(self.positives, n), n
 
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        return self.positives / n, 1.0
+
 
 @dataclass(frozen=True)
 class AtMost(Evidence):
@@ -252,6 +274,9 @@ class AtMost(Evidence):
 
     def support(self, n: int) -> tuple[int, int]:
         return 0, min(self.positives, n)
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        return 0.0, min(self.positives / n, 1.0)
 
 
 @dataclass(frozen=True)
@@ -326,6 +351,9 @@ class Survey(Evidence):
 
     def reported_share(self, n: int) -> float:
         return self.positives / self.sampled if self.sampled else math.nan
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        return self.positives / n, (self.positives + n - self.sampled) / n
 
 
 @dataclass(frozen=True)
@@ -452,6 +480,10 @@ class AllOf(Evidence):
     def reported_share(self, n: int) -> float:
         shares = [part.reported_share(n) for part in self.parts]
         return next((share for share in shares if not math.isnan(share)), math.nan)
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        lows, highs = zip(*(part.share_bounds(n) for part in self.parts), strict=True)
+        return max(lows), min(highs)
 
 
 def _nearest_counts(fraction: np.ndarray, share: float, n: int) -> np.ndarray:

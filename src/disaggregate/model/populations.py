@@ -9,10 +9,11 @@ groups are like. With p at group j's own offset, n_j sampled people and a popula
 
 This is a Dirichlet process around the pooled composition, with lambda_j = n_j / (n_j + alpha). How alike groups
 are is judged along the present scores: with F the ratio of the variance of group means of Phi(u) to what sampling
-alone would give them (one-way analysis of variance), lambda_j = r n_j / (r n_j + n_0), where r is the positive
-part of F exp(s z) - 1 and n_0 the average number of rows. F itself has the error of a sample, about s on the
-scale of its logarithm; z ~ N(0, 1) stands for it, and is drawn with everything else. People who were sampled are
-themselves part of the population: a sample of all of it leaves no doubt about its composition.
+alone would give them (one-way analysis of variance; under survey weights, by the jackknife),
+lambda_j = r n_j / (r n_j + n_0), where r is the positive part of F exp(s z) - 1 and n_0 the average of the n_j,
+which are Kish's effective numbers under weights. F itself has the error of a sample, about s on the scale of its
+logarithm; z ~ N(0, 1) stands for it, and is drawn with everything else. People who were sampled are themselves
+part of the population: a sample of all of it leaves no doubt about its composition.
 """
 
 from __future__ import annotations
@@ -79,31 +80,39 @@ def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error
 
 def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -> Likeness:
     """Judge along the present scores how far groups differ in composition."""
-    weight, n = reports.weight, reports.effective
+    weight, n, jackknife = reports.weight, reports.sampled, reports.jackknife
     is_sample = reports.is_sample > 0
     sizes = np.diff(reports.offsets)
     p = probability(individual)
     means = np.add.reduceat(weight * p, reports.offsets[:-1])
-    within = np.add.reduceat(weight * (p - np.repeat(means, sizes)) ** 2, reports.offsets[:-1])
+    distance = p - np.repeat(means, sizes)
+    within = np.add.reduceat(jackknife * distance**2, reports.offsets[:-1])
     n_all, n_groups = float(n[is_sample].sum()), int(is_sample.sum())
-    free = n_all - n_groups
+    free, mean_rows = n_all - n_groups, _mean_rows(reports.effective[is_sample])
     if n_groups < 2 or free <= 0.0:
-        return Likeness(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, max(n_all / max(n_groups, 1), 1.0))
+        return Likeness(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, mean_rows)
     grand = float(n[is_sample] @ means[is_sample]) / n_all
-    distance = np.where(is_sample, means - grand, 0.0)
-    between = float(n @ distance**2) / (n_groups - 1)
-    inside = float(n[is_sample] @ within[is_sample]) / free + LEAST
-    mean_rows = (n_all - float(n[is_sample] @ n[is_sample]) / n_all) / (n_groups - 1)
+    of_group = np.where(is_sample, means - grand, 0.0)
+    between = float(n @ of_group**2) / (n_groups - 1)
+    inside = float(within[is_sample].sum()) / free + LEAST
     spread = np.sqrt(2.0 / (n_groups - 1) + 2.0 / free)  # of log F
     factor = np.exp(np.clip(spread * error, -FARTHEST, FARTHEST))
     ratio = factor * between / inside - 1.0
     root = np.hypot(ratio, SMOOTHNESS)
     by_ratio = 0.5 * (1.0 + ratio / root)
-    n_row = np.repeat(n, sizes)
-    by_p = 2.0 * n_row * weight * np.repeat(distance, sizes) / (n_groups - 1) / inside
-    by_p -= 2.0 * n_row * weight * (p - np.repeat(means, sizes)) / free * (between / inside) / inside
+    balance = np.add.reduceat(jackknife * distance, reports.offsets[:-1])  # 0 where weights are equal
+    by_p = 2.0 * weight * np.repeat(n * of_group, sizes) / (n_groups - 1) / inside
+    by_p -= 2.0 * (jackknife * distance - weight * np.repeat(balance, sizes)) / free * (between / inside) / inside
     gradient = by_ratio * factor * by_p * probability_slope(individual)
     return Likeness(0.5 * (ratio + root), gradient, by_ratio * (ratio + 1.0) * spread, mean_rows)
+
+
+def _mean_rows(effective: np.ndarray) -> float:
+    """Average of the effective numbers, less as they differ (n_0 of the analysis of variance)."""
+    total = float(effective.sum())
+    if len(effective) < 2:
+        return max(total, 1.0)
+    return (total - float(effective @ effective) / total) / (len(effective) - 1)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,9 @@ NOTHING, EXACT, NORMAL = 0, 1, 2
 MOST_STATES = 2**18
 MOST_STATES_OF_CELLS = 2**12
 
+# Weight that the others of a sample have at least when one person is left out.
+LEAST_LEFT = 1e-9
+
 # How fast counts that the evidence excludes come back as its power falls.
 _SOFTNESS = 2.0
 
@@ -52,11 +55,16 @@ class Reports(NamedTuple):
         Powers of the evidence, from 1 down.
     is_sample : ndarray of int, shape (n_groups,)
         Whether the report is the share of a population of which the rows are a sample.
-    share, size, effective : ndarray of shape (n_groups,)
-        That share, the size of the population (infinite where unknown) and the effective number of sampled people.
-        The share of other groups is that of the count that suits their evidence best.
+    share, size, sampled, effective : ndarray of shape (n_groups,)
+        That share, the size of the population (infinite where unknown), the number of sampled people, and what
+        their weights leave of it (Kish). The share of other groups is that of the count that suits their evidence
+        best.
     weight, pooled : ndarray of shape (n_rows,)
         Share of each row in its group's sample, and in all samples together; 0 in other groups.
+    jackknife : ndarray of shape (n_rows,)
+        What the squared distance of a row from its group's mean adds to the sum of squares within groups: the
+        number of people in the row where weights are equal; else so much that the variance of the mean which
+        follows, the sum over n (n - 1), is that of the jackknife.
     tally_starts : ndarray of int, shape (n_groups + 1,)
         Where the tallies of each group's share start.
     room : ndarray of int, shape (5,)
@@ -80,9 +88,11 @@ class Reports(NamedTuple):
     is_sample: np.ndarray
     share: np.ndarray
     size: np.ndarray
+    sampled: np.ndarray
     effective: np.ndarray
     weight: np.ndarray
     pooled: np.ndarray
+    jackknife: np.ndarray
     tally_starts: np.ndarray
     room: np.ndarray
 
@@ -178,12 +188,12 @@ def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
         tally_starts=reports.tally_starts[first : last + 1] - reports.tally_starts[first],
         powers=reports.powers,
         room=reports.room,
-        **{name: getattr(reports, name)[rows] for name in ("units", "counts", "weight", "pooled")},
+        **{name: getattr(reports, name)[rows] for name in ("units", "counts", "weight", "pooled", "jackknife")},
         nodes=reports.nodes[counts],
         **{name: getattr(reports, name)[:, counts] for name in ("log_likelihood", "likelihood")},
         **{name: getattr(reports, name)[:, groups] for name in ("fewest", "most")},
         **{name: getattr(reports, name)[groups] for name in ("law", "total", "is_bound", "is_sample")},
-        **{name: getattr(reports, name)[groups] for name in ("share", "size", "effective")},
+        **{name: getattr(reports, name)[groups] for name in ("share", "size", "sampled", "effective")},
     )
 
 
@@ -226,16 +236,26 @@ def _populations(data: GroupedData, counts: np.ndarray, shares: np.ndarray) -> d
     total = np.add.reduceat(told, data.offsets[:-1])
     squares = np.add.reduceat(np.divide(told**2, counts), data.offsets[:-1])
     own = np.where(is_sample, total, 1.0)
+    weight = told / np.repeat(own, data.sizes)
+    sampled = np.add.reduceat(np.where(told > 0.0, counts, 0), data.offsets[:-1])
     return {
         "is_sample": is_sample.astype(np.int64),
         "share": np.array(
             [best if known is None else known.share for known, best in zip(populations, shares, strict=True)]
         ),
         "size": np.array([_size(known) for known in populations]),
+        "sampled": sampled.astype(np.float64),
         "effective": np.divide(total**2, squares, out=np.ones(len(own)), where=squares > 0.0),
-        "weight": told / np.repeat(own, data.sizes),
+        "weight": weight,
+        "jackknife": _jackknife(weight, counts, np.repeat(sampled, data.sizes)),
         "pooled": told / max(float(told.sum()), 1e-300),
     }
+
+
+def _jackknife(weight: np.ndarray, counts: np.ndarray, sampled: np.ndarray) -> np.ndarray:
+    """See :class:`Reports`; a mean without one person differs by w / (1 - w) times that person's distance."""
+    each = weight / counts
+    return counts * (np.maximum(sampled - 1, 0) * each / np.maximum(1.0 - each, LEAST_LEFT)) ** 2
 
 
 def _size(population: Population | None) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from disaggregate.even_choice import even_choice
+from disaggregate.posterior.contraction import BY_PRIOR, IN_PART, in_words, total_contraction
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 # Individuals whose scores are checked: beyond this many, an even choice of them. And values of f held at once.
 _MOST_INDIVIDUALS = 500
 _VALUES_AT_ONCE = 2**23
+
+# Individuals whose differences are compared with those of the prior.
+_MOST_JUDGED = 100
 
 _AGREE = 1.01
 _DISAGREE = 1.05
@@ -54,7 +59,8 @@ class Diagnostics:
     worst_rhat, fewest_effective : float
         The worst over everything above.
     ladder : LadderReport or None
-        Powers, swap rates and evidence of the ladder of replicas, where there is one.
+        Powers and swap rates of the ladder of replicas, the evidence, and why there is a ladder or none. A single
+        replica has one power and no swap rates; None where nothing is known of the evidence.
     kernels : list of KernelScore
         Kernels that were compared, with their evidence; empty when there was nothing to choose.
     converged : bool
@@ -65,6 +71,9 @@ class Diagnostics:
         By how much the rounding of survey weights to whole units can move a group's share at most.
     reports : PredictiveCheck or None
         Whether the groups' reports look like those that the model would produce.
+    contraction : float
+        Share of the prior variance of differences between individuals that the reports removed; NaN where the
+        prior is not known. See :mod:`disaggregate.posterior.contraction`.
     """
 
     rhat: dict[str, np.ndarray]
@@ -79,6 +88,12 @@ class Diagnostics:
     verdict: str
     rounding_error: float = 0.0
     reports: PredictiveCheck | None = None
+    contraction: float = math.nan
+
+    @property
+    def told(self) -> str:
+        """Whether the groups tell how individuals differ, in words; empty where the prior is not known."""
+        return in_words(np.array([self.contraction]))[0]
 
     def summary(self) -> DataFrame:
         """Tabulate the worst value of each quantity: ``quantity, rhat, ess_bulk, ess_tail``."""
@@ -164,6 +179,8 @@ def diagnose(
         verdict += (
             f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
         )
+    removed = _removed(posterior, X[individuals[:: max(1, len(individuals) // _MOST_JUDGED)]])
+    verdict += _judge_telling(removed)
     if ladder is not None:
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
     if reports is not None and reports.is_surprising:
@@ -182,6 +199,7 @@ def diagnose(
         verdict,
         rounding_error,
         reports,
+        removed,
     )
 
 
@@ -200,7 +218,44 @@ def _measured(posterior: Posterior, X: Any) -> list[dict[str, np.ndarray]]:
     ]
 
 
+def _removed(posterior: Posterior, X: Any) -> float:
+    """Share of the prior variance of differences between some individuals that the reports removed."""
+    prior = posterior.prior
+    if prior is None or len(X) < 2:
+        return math.nan
+    after, before = (_differences(draws.scores(X)) for draws in (posterior, prior))
+    return total_contraction(after, before)
+
+
+def _differences(scores: np.ndarray) -> np.ndarray:
+    """How far the scores of each individual lie from the average of all, shape (n_draws, n)."""
+    return (scores - scores.mean(axis=1, keepdims=True)).reshape(len(scores), -1)
+
+
+def _judge_telling(removed: float) -> str:
+    told = in_words(np.array([removed]))[0]
+    if not told:
+        return ""
+    share = f"the reports removed {removed:.0%} of the prior variance of differences between them"
+    if told == BY_PRIOR:
+        return (
+            f" How individuals differ rests on the prior: {share}. Take rates of subgroups for assumptions, not "
+            "for findings; more groups, or groups that differ more in make-up, would tell more."
+        )
+    how = "told in part by the groups" if told == IN_PART else "told by the groups"
+    return f" How individuals differ is {how}: {share}."
+
+
 def _judge_swaps(ladder: LadderReport) -> str:
+    """Say why there is a ladder of replicas, or none, and how well it mixes."""
+    because = f", because {ladder.reason}" if ladder.reason else ""
+    if not ladder.is_ladder:
+        return f" Each chain is a single replica{because}."
+    why = f" Each chain is a ladder of replicas{because}." if because else ""
+    return why + _judge_mixing(ladder)
+
+
+def _judge_mixing(ladder: LadderReport) -> str:
     lowest, n_rungs = float(ladder.swap_rates.min()), len(ladder.powers)
     seen = f"{n_rungs} replicas a chain, neighbours trade places in {lowest:.0%} of the tries or more"
     if lowest < _FEW_SWAPS:

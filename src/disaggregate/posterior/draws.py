@@ -49,6 +49,9 @@ class KernelDraws:
     n_outcomes : int
         Number of outcomes. With more than two there are as many scores less one, and weights and places hold those
         of all scores, one score after the other.
+    prior : KernelDraws or None
+        Some draws from the prior, as one chain, to see what the reports changed; None with sparse weights, and in
+        files of older versions.
     """
 
     basis: Basis
@@ -59,6 +62,7 @@ class KernelDraws:
     places: np.ndarray | None = None
     place_delta2: np.ndarray | None = None
     n_outcomes: int = 2
+    prior: KernelDraws | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -71,6 +71,14 @@ class Posterior:
         """Number of outcomes."""
         return self.parts[0].n_outcomes
 
+    @property
+    def prior(self) -> Posterior | None:
+        """Draws from the prior, of the same kernels in the same proportions; None where there are none."""
+        parts = [part.prior for part in self.parts if part.prior is not None]
+        if len(parts) < len(self.parts):
+            return None
+        return Posterior(tuple(parts), np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts]))
+
     def scores(self, rows: Any) -> np.ndarray:
         """Score of each row in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.scores`."""
         trailing = (len(rows), self.n_outcomes) if self.n_outcomes > 2 else (len(rows),)

@@ -13,6 +13,8 @@ from scipy.sparse import csr_array
 
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.blocks import Probability, blocks
+from disaggregate.posterior.bounds import HIGH, LOW, ReportedShares, subgroup_bounds
+from disaggregate.posterior.contraction import CONTRACTION, TOLD, in_words, rate_contraction
 from disaggregate.posterior.members import given_reports
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
@@ -55,6 +57,10 @@ class SubgroupDraws:
         What the sum of squares of the replicates' deviations is multiplied by.
     effective : ndarray of int, shape (n_subgroups,), or None
         People that each rate speaks of: those without weight do not count.
+    contraction : ndarray of shape (n_subgroups,) or None
+        Share of the prior variance that the reports removed; see :mod:`disaggregate.posterior.contraction`.
+    bounds : ndarray of shape (n_subgroups, 2) or None
+        Between which the shares lie whatever is assumed; see :mod:`disaggregate.posterior.bounds`.
     """
 
     keys: pd.DataFrame
@@ -64,6 +70,8 @@ class SubgroupDraws:
     replicates: FloatArray | None = None
     design_factor: float = np.nan
     effective: NDArray[np.int64] | None = None
+    contraction: FloatArray | None = None
+    bounds: FloatArray | None = None
 
     def only(self, **levels: Any) -> SubgroupDraws:
         """Keep the subgroups with these levels, such as ``only(sex="female")``."""
@@ -81,12 +89,23 @@ class SubgroupDraws:
             weight=self.weight[kept],
             replicates=None if self.replicates is None else self.replicates[:, kept],
             effective=None if self.effective is None else self.effective[kept],
+            contraction=None if self.contraction is None else self.contraction[kept],
+            bounds=None if self.bounds is None else self.bounds[kept],
         )
+
+    def beside(self, prior: SubgroupDraws) -> SubgroupDraws:
+        """Return the same with what the reports tell, given the same rates in draws from the prior."""
+        return replace(self, contraction=rate_contraction(self.draws, prior.draws, self.weight))
 
     def table(self, level: float = 0.9) -> pd.DataFrame:
         """Sum up the draws; columns as of :func:`subgroup_rates`."""
         columns = summarise(self.draws, level, self._design_variance(), bounds=(0.0, 1.0))
-        return with_counts(self.keys, columns, self.n, self.weight)
+        table = with_counts(self.keys, columns, self.n, self.weight)
+        if self.bounds is not None:
+            table = table.assign(**{LOW: self.bounds[:, 0], HIGH: self.bounds[:, 1]})
+        if self.contraction is not None:
+            table = table.assign(**{CONTRACTION: self.contraction, TOLD: in_words(self.contraction)})
+        return table
 
     def _design_variance(self) -> FloatArray | None:
         if self.replicates is None:
@@ -180,8 +199,12 @@ def subgroup_draws(
     outcomes: bool = False,
     design_factor: float | None = None,
     random_state: Any = 0,
+    reported: ReportedShares | None = None,
 ) -> SubgroupDraws:
-    """Find the rate of each subgroup in each draw; parameters as of :func:`subgroup_rates`."""
+    """Find the rate of each subgroup in each draw; parameters as of :func:`subgroup_rates`.
+
+    ``reported`` is what the groups of the people report, for the bounds.
+    """
     names = as_names(by)
     require_columns(people, names)
     require_free_names(names)
@@ -204,6 +227,7 @@ def subgroup_draws(
         else _ratio(replicate_sums, _by_cell(found, slice(None), replicate)).T,
         design_factor=_factor(replicate, design_factor),
         effective=effective_members(read_weights(weights, len(people)), n_each, found.codes, len(found.keys)),
+        bounds=None if reported is None else subgroup_bounds(found.codes, reported, weight),
     )
 
 

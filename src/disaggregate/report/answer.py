@@ -12,6 +12,7 @@ from disaggregate.report.blocks import Block, Forest, ForestPart, Judgement, Sec
 from disaggregate.report.forests import rates as rows_of
 from disaggregate.report.percentages import level_in_words, share
 from disaggregate.report.subgroups import Rates, forest_part
+from disaggregate.report.telling import told_by_column
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 MOST_PARTS = 3
 MOST_ROWS = 18
-_HARDLY = 0.05
-_SOMEWHAT = 0.2
 
 
 def answer_section(
@@ -29,7 +28,6 @@ def answer_section(
     found: Sequence[Rates],
     axis: Axis,
     diagnostics: Diagnostics,
-    between: pd.DataFrame | None,
     level: float,
 ) -> Section:
     """Say what was learned.
@@ -46,8 +44,6 @@ def answer_section(
         Of all of them.
     diagnostics : Diagnostics
         With a verdict that names no group that is too small.
-    between : DataFrame or None
-        What the groups can tell of each feature, where that is known.
     level : float
         Probability of the intervals.
     """
@@ -59,7 +55,7 @@ def answer_section(
     caption = f"Estimated share of “{outcome}”, with {level_in_words(level)} intervals"
     parts = [top, *(forest_part(rates, axis) for rates in main)]
     blocks.append(Forest(caption, axis, parts, ("Who", "Share"), reference, "People"))
-    blocks.append(Judgement("What may be relied on", reliance(analysis, diagnostics, between, level)))
+    blocks.append(Judgement("What may be relied on", reliance(analysis, diagnostics, found, level)))
     return Section("answer", "The answer", blocks)
 
 
@@ -101,9 +97,9 @@ def _with_interval(row: pd.Series) -> tuple[str, str]:
 
 
 def reliance(
-    analysis: Analysis, diagnostics: Diagnostics, between: pd.DataFrame | None, level: float
+    analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates], level: float
 ) -> list[tuple[str, str]]:
-    """Judge the computation, the features, and how well the groups' results are explained."""
+    """Judge the computation, what the groups tell, and how well the groups' results are explained."""
     lines = [_settled(analysis, diagnostics)]
     if diagnostics.reports is not None and diagnostics.reports.is_surprising:
         lines.append(
@@ -116,8 +112,7 @@ def reliance(
     ladder = diagnostics.ladder
     if ladder is not None and ladder.gain < 1.1:
         lines.append(("bad", "The results of the groups say little beyond the share of everybody."))
-    if between is not None and len(between):
-        lines += _features(between)
+    lines += told_by_column(found)
     lines.append(
         (
             "",
@@ -139,27 +134,6 @@ def _settled(analysis: Analysis, diagnostics: Diagnostics) -> tuple[str, str]:
         "The computation has not settled yet: a longer one would move the numbers, mostly the ends of the "
         "intervals. Take them as provisional. The appendix says what to change.",
     )
-
-
-def _features(between: pd.DataFrame) -> list[tuple[str, str]]:
-    spread, names = between["between"], between["feature"].astype(str)
-    told = {
-        "good": (names[spread >= _SOMEWHAT], "The results of the groups speak of differences by {}."),
-        "": (
-            names[(spread >= _HARDLY) & (spread < _SOMEWHAT)],
-            "Differences by {} are partly learned, partly assumed: groups differ only somewhat in this.",
-        ),
-        "bad": (
-            names[spread < _HARDLY],
-            "Differences by {} rest on the model's assumptions: groups hardly differ in this.",
-        ),
-    }
-    return [(tone, sentence.format(listed(list(which)))) for tone, (which, sentence) in told.items() if len(which)]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write names one after another, the last after "and"."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _allowed(analysis: Analysis) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from disaggregate.posterior.contraction import TOLD
 from disaggregate.report.axis import Axis
 from disaggregate.report.blocks import Block, Fold, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import changes, common_axis
@@ -25,14 +27,37 @@ MOST_ROWS_DRAWN = 40
 _MOST_NAMED = 12
 
 
-def effects_section(
-    analysis: Analysis,
-    people: pd.DataFrame,
-    features: Sequence[str] | None,
-    level: float,
-    min_group_size: int = 1,
-) -> Section:
-    """Draw what changes with each feature while all others stay as they are.
+@dataclass(frozen=True)
+class Effects:
+    """Average effects of some features.
+
+    Attributes
+    ----------
+    names : list of str
+        The features.
+    compared : DataFrame
+        As they are drawn: numbers by steps of their own spread, as a year and a dollar have no axis in common, and
+        all levels of a category with one of them.
+    by_unit : DataFrame
+        Numbers by their own unit.
+    """
+
+    names: list[str]
+    compared: pd.DataFrame
+    by_unit: pd.DataFrame
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """All of them, numbers by unit, in the order of the features."""
+        others = self.compared[~_is_sd(self.compared)]
+        rows = [table[table["term"] == name] for name in self.names for table in (self.by_unit, others)]
+        return pd.concat([part for part in rows if len(part)] or [self.compared], ignore_index=True)
+
+
+def effects_of(
+    analysis: Analysis, people: pd.DataFrame, features: Sequence[str] | None, level: float, min_group_size: int
+) -> Effects | None:
+    """Estimate what changes with each feature; None where there is nothing to compare.
 
     Parameters
     ----------
@@ -44,10 +69,44 @@ def effects_section(
         Features; by default the first that can be compared.
     level : float
         Probability of the intervals.
-    min_group_size : int, default=1
+    min_group_size : int
         Levels of fewer people are left out.
     """
     names = list(features or default_features(analysis, people))
+    if not names:
+        return None
+    unknown = [name for name in names if name not in analysis.encoder.features]
+    if unknown:
+        raise TableError(
+            f"{unknown[0]!r} is no feature of the fit; those are {', '.join(analysis.encoder.features)}."
+        )
+    numbers = [name for name in names if name in _numbers(analysis) and not _is_yes_or_no(people[name])]
+    told: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
+    shown_by: dict[str, Any] = dict.fromkeys((name for name in numbers if people[name].nunique() > 1), "sd")
+    shown_by |= {name: _base(analysis, people[name], min_group_size) for name in names if name not in numbers}
+    compared = analysis.effects(people, {name: shown_by[name] for name in names if name in shown_by}, **told)
+    by_unit = analysis.effects(people, numbers, **told) if numbers else compared.iloc[:0]
+    return Effects(names, compared, by_unit)
+
+
+def effects_section(
+    analysis: Analysis, people: pd.DataFrame, effects: Effects | None, level: float, *, is_chosen: bool
+) -> Section:
+    """Draw what changes with each feature while all others stay as they are.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    people : DataFrame
+        Over whom was averaged.
+    effects : Effects or None
+        What was estimated.
+    level : float
+        Probability of the intervals.
+    is_chosen : bool
+        Whether the features were asked for; else those that are left out are named.
+    """
     blocks: list[Block] = [
         Text(
             f"By how many percentage points the share of “{analysis.outcome_name}” would change if one feature "
@@ -55,10 +114,11 @@ def effects_section(
             "is no proof that the feature causes it."
         )
     ]
-    if names:
-        blocks += _effects(analysis, people, names, level, min_group_size)
+    if effects is not None:
+        blocks += _drawn(effects, people, level)
+    names = [] if effects is None else effects.names
     left_out = [name for name in analysis.encoder.features if name not in names]
-    if left_out and not features:
+    if left_out and not is_chosen:
         told = f"{', '.join(left_out[:_MOST_NAMED])}{' and more' if len(left_out) > _MOST_NAMED else ''}"
         blocks.append(Text(f"Left out for brevity, or because there is nothing to compare: {told}."))
     return Section("effects", "Effects", blocks)
@@ -74,29 +134,17 @@ def default_features(analysis: Analysis, people: pd.DataFrame) -> list[str]:
     return comparable[:MOST_FEATURES]
 
 
-def _effects(
-    analysis: Analysis, people: pd.DataFrame, names: Sequence[str], level: float, min_group_size: int
-) -> list[Block]:
-    """Numbers by steps of their own spread, as a year and a dollar have no axis in common, and all levels."""
-    unknown = [name for name in names if name not in analysis.encoder.features]
-    if unknown:
-        raise TableError(
-            f"{unknown[0]!r} is no feature of the fit; those are {', '.join(analysis.encoder.features)}."
-        )
-    numbers = [name for name in names if name in _numbers(analysis) and not _is_yes_or_no(people[name])]
-    told: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
-    shown_by: dict[str, Any] = dict.fromkeys((name for name in numbers if people[name].nunique() > 1), "sd")
-    shown_by |= {name: _base(analysis, people[name], min_group_size) for name in names if name not in numbers}
-    compared = analysis.effects(people, {name: shown_by[name] for name in names if name in shown_by}, **told)
-    by_unit = analysis.effects(people, numbers, **told) if numbers else compared.iloc[:0]
-    parts = {name: _in_order(people[name], compared[compared["term"] == name]) for name in shown_by}
+def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Block]:
+    compared = effects.compared
+    shown = [name for name in effects.names if (compared["term"] == name).any()]
+    parts = {name: _in_order(people[name], compared[compared["term"] == name]) for name in shown}
     blocks: list[Block] = []
     if 0 < len(compared) <= MOST_ROWS_DRAWN:
         axis = common_axis([compared], signed=True)
-        drawn = [_part(name, rows, axis) for name, rows in parts.items() if len(rows)]
+        drawn = [_part(name, rows, axis) for name, rows in parts.items()]
         caption = f"Change in percentage points, with {level_in_words(level)} intervals"
         blocks.append(Forest(caption, axis, drawn, ("Change", "Points"), axis.position(0.0)))
-        if numbers:
+        if len(effects.by_unit):
             blocks.append(
                 Text("Numbers are raised by one standard deviation (sd) each, so that they can be compared.")
             )
@@ -107,11 +155,11 @@ def _effects(
         "std_error": "Standard error",
         "conf_low": f"{level_in_words(level)} from",
         "conf_high": "to",
+        **({TOLD: "Told"} if TOLD in compared else {}),
     }
-    rows = [table[table["term"] == name] for name in names for table in (by_unit, compared[~_is_sd(compared)])]
     caption = "Average effect of each feature on the probability."
-    table = pd.concat([part for part in rows if len(part)] or [compared], ignore_index=True)
-    return [*blocks, Fold("Numbers by unit, with standard errors", [as_estimates(table, caption, headings)])]
+    table = as_estimates(effects.table, caption, headings)
+    return [*blocks, Fold("Numbers by unit, with standard errors", [table])]
 
 
 def _base(analysis: Analysis, column: pd.Series, min_group_size: int) -> Any:

@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 MOST_NAMED = 8
 
 
-def groups_section(analysis: Analysis, level: float, min_group_size: int = 1) -> Section:
+def groups_section(analysis: Analysis, groups: pd.DataFrame, level: float, min_group_size: int = 1) -> Section:
     """Set what groups reported beside what follows for them.
 
     Parameters
     ----------
     analysis : Analysis
         Fitted.
+    groups : DataFrame
+        What ``group_table`` of its classifier returned.
     level : float
         Probability of the intervals.
     min_group_size : int, default=1
         Smaller groups are left out.
     """
-    table = analysis.classifier.group_table(level, min_group_size=min_group_size)
-    table = table.sort_values("group", key=as_people_count, ignore_index=True)
+    table = groups.sort_values("group", key=as_people_count, ignore_index=True)
     known = table[table["reported"].notna() & table["implied"].notna()]
     silent = int(np.isnan(analysis.classifier._data.reported_shares).sum())
     blocks: list[Block] = [

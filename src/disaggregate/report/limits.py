@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from disaggregate.report.blocks import Block, Notes, Section, Text
+from disaggregate.report.subgroups import Rates
 from disaggregate.report.tables import as_table
+from disaggregate.report.telling import telling_blocks
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -23,7 +26,7 @@ _ALLOWED_FOR = (
 )
 
 
-def limits_section(analysis: Analysis, between: pd.DataFrame | None) -> Section:
+def limits_section(analysis: Analysis, between: pd.DataFrame | None, found: Sequence[Rates] = ()) -> Section:
     """Say what rests on the model rather than on the results.
 
     Parameters
@@ -32,6 +35,8 @@ def limits_section(analysis: Analysis, between: pd.DataFrame | None) -> Section:
         Fitted.
     between : DataFrame or None
         What ``analysis.between_groups`` returned, where people name their group.
+    found : sequence of Rates
+        Estimates by each column.
     """
     lines = [
         limits_of_equal_features(analysis),
@@ -51,7 +56,7 @@ def limits_section(analysis: Analysis, between: pd.DataFrame | None) -> Section:
                 shown, "What the groups can tell of each feature", headings, sorts={"share": between["between"]}
             ),
         ]
-    return Section("limits", "What the data cannot tell", blocks)
+    return Section("limits", "What the data cannot tell", [*blocks, *telling_blocks(found)])
 
 
 def limits_of_equal_features(analysis: Analysis) -> str:

@@ -21,10 +21,11 @@ from disaggregate.report.background import method_blocks, settings_blocks
 from disaggregate.report.blocks import Block, Fold, Section
 from disaggregate.report.data import data_blocks
 from disaggregate.report.effects import effects_section
+from disaggregate.report.findings import Findings, find
 from disaggregate.report.groups import groups_section
 from disaggregate.report.limits import limits_section
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
-from disaggregate.report.subgroups import axis_of, rates_by, subgroups_section
+from disaggregate.report.subgroups import axis_of, subgroups_section
 from disaggregate.report.verdict import diagnostics_to_tell, verdict_blocks
 from disaggregate.tables.counts import n_people, people_per_row
 from disaggregate.tables.outcome import NAMELESS
@@ -143,24 +144,38 @@ def make_sections(
         )
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features
-    everybody = analysis.subgroups(table, [], level=level)
-    found = rates_by(analysis, table, columns, level, min_group_size)
+    findings = find(analysis, table, by=columns, features=chosen, level=level, min_group_size=min_group_size)
+    return sections_of(analysis, findings, moved)
+
+
+def sections_of(analysis: Analysis, findings: Findings, moved: DataFrame | None = None) -> list[Section]:
+    """Put what was found into sections.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    findings : Findings
+        Its estimates.
+    moved : DataFrame, optional
+        A sensitivity run, as :func:`.sensitivity.read_sensitivity` returns it.
+    """
+    table, everybody, found, between = findings.people, findings.everybody, findings.rates, findings.between
+    level, min_group_size, outcome = findings.level, findings.min_group_size, analysis.outcome_name
     axis = axis_of(found, everybody)
-    between = analysis.between_groups(table) if analysis.roles.group in table else None
     diagnostics = diagnostics_to_tell(analysis, min_group_size)
-    outcome = analysis.outcome_name
     sections = [
-        answer_section(analysis, everybody, found, axis, diagnostics, between, level),
+        answer_section(analysis, everybody, found, axis, diagnostics, level),
         *([subgroups_section(found, everybody, axis, outcome, level)] if found else []),
-        effects_section(analysis, table, chosen, level, min_group_size),
-        groups_section(analysis, level, min_group_size),
-        limits_section(analysis, between),
+        effects_section(analysis, table, findings.effects, level, is_chosen=findings.features_chosen),
+        groups_section(analysis, findings.groups, level, min_group_size),
+        limits_section(analysis, between, found),
     ]
     if moved is not None:
         sections.append(sensitivity_section(moved, outcome))
     appendix: list[Block] = [
         Fold("Data", data_blocks(analysis, table, min_group_size)),
-        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics)),
+        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics, found)),
         Fold("Method", method_blocks(analysis)),
         Fold("Settings and versions", settings_blocks(analysis)),
     ]

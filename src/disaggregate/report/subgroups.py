@@ -157,10 +157,11 @@ def subgroups_section(
         Probability of the intervals.
     """
     reference = axis.position(float(everybody["estimate"].iloc[0]))
+    line = "All figures have the same axis; the thin line" if len(found) > 1 else "The thin line"
     blocks: list[Block] = [
         Text(
-            f"Estimated share of “{outcome}” in each subgroup, with its {level_in_words(level)} interval. All "
-            "figures have the same axis; the thin line is the share of everybody."
+            f"Estimated share of “{outcome}” in each subgroup, with its {level_in_words(level)} interval. "
+            f"{line} is the share of everybody."
         )
     ]
     for one in found:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from disaggregate.posterior.contraction import BY_PRIOR
 from disaggregate.report.blocks import Block, Facts, Table, Text
+from disaggregate.report.subgroups import Rates
 from disaggregate.report.tables import as_table
+from disaggregate.report.telling import resting_on_prior
 from disaggregate.tables.suppression import hidden, members_of_groups
 
 if TYPE_CHECKING:
@@ -32,17 +36,29 @@ def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnost
     return classifier.diagnostics_.naming_only(names)
 
 
-def verdict_blocks(analysis: Analysis, diagnostics: Diagnostics) -> list[Block]:
+def verdict_blocks(analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates] = ()) -> list[Block]:
     """Say whether the chains agree and whether the reports tell anything, with the numbers behind it."""
-    head = "Ready to use." if diagnostics.converged else "Not yet reliable."
+    head, tone = _head(diagnostics, found)
     blocks: list[Block] = [
-        Text(f"{head} {diagnostics.verdict}", tone="good" if diagnostics.converged else "bad"),
+        Text(f"{head} {diagnostics.verdict}", tone=tone),
         Facts(_facts(analysis)),
         _quantities(diagnostics),
     ]
     if diagnostics.kernels:
         blocks.append(_kernels(diagnostics))
     return blocks
+
+
+def _head(diagnostics: Diagnostics, found: Sequence[Rates]) -> tuple[str, str]:
+    """Sum up in a word; chains that agree make nothing ready that rests on the prior."""
+    if not diagnostics.converged:
+        return "Not yet reliable.", "bad"
+    n_prior, n_known = resting_on_prior(found)
+    if n_prior:
+        return f"Settled, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
+    if diagnostics.told == BY_PRIOR:
+        return "Settled, but how people differ rests on the prior, not on the results.", "bad"
+    return "Ready to use.", "good"
 
 
 def _facts(analysis: Analysis) -> list[tuple[str, str]]:
@@ -62,6 +78,8 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
             ("The same if everybody were alike", f"{ladder.log_evidence_constant:.2f}"),
             ("Gain from the features", f"{ladder.gain:+.2f}"),
         ]
+    if not ladder.is_ladder:
+        return facts
     return [
         *facts,
         ("Replicas, and how often the laziest pair swaps", f"{len(ladder.powers)}, {ladder.swap_rates.min():.0%}"),

@@ -63,8 +63,8 @@ class KeptOnDisk:
 
     What lies behind the last known byte is written over: it comes from a run that was killed after its last
     checkpoint. Only the process that has this object writes: a worker that outlives its fit must not write into
-    the files of the one that resumes it. What is sent to other processes keeps new draws in memory, to bring them
-    back.
+    the files of the one that resumes it. What is sent to other processes keeps new draws in memory, to bring
+    them back.
 
     Parameters
     ----------

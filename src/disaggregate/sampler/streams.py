@@ -20,8 +20,8 @@ class Streams:
     def __init__(self, random_state: Any) -> None:
         root = np.random.SeedSequence(_seed(random_state))
         self.seed: Any = root.entropy  # the same one gives the same streams, also where none was given
-        children = root.spawn(4)
-        self._centers, self._chains, self._pilots, self._order = children
+        children = root.spawn(5)
+        self._centers, self._chains, self._pilots, self._order, self._prior = children
 
     def for_centers(self) -> np.random.Generator:
         """Return the generator that chooses landmarks."""
@@ -43,6 +43,10 @@ class Streams:
     def for_order(self) -> np.random.Generator:
         """Return the generator that shuffles the draws of several kernels."""
         return np.random.default_rng(self._order)
+
+    def for_prior(self) -> np.random.Generator:
+        """Return the generator that draws from the prior."""
+        return np.random.default_rng(self._prior)
 
 
 def _seed(random_state: Any) -> int | None:

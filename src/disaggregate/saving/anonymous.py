@@ -37,6 +37,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
     """
     if isinstance(model.centers, (str, int, np.integer)):
         whose = "every individual" if isinstance(model.centers, str) else "some of the individuals"
+        whose = "individuals" if model.centers == "auto" else whose
         raise ValueError(
             f"this model cannot be anonymised: with centers={model.centers!r} its kernels sit on {whose}, and it "
             "needs their features to predict. Fit with centers=disaggregate.privacy.landmarks(X, 200), which are "
@@ -110,13 +111,16 @@ def _nobodys_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def _nobodys(fitted: Fitted, tallies: np.ndarray, kept: np.ndarray) -> Fitted:
-    parts = tuple(
-        part if part.places is None else replace(part, places=_of_kept(part, kept))
-        for part in fitted.posterior.parts
-    )
+    parts = tuple(_without_small(part, kept) for part in fitted.posterior.parts)
     posterior = replace(fitted.posterior, parts=parts)
     no_labels = np.zeros((len(fitted.label_sums), 0))
     return replace(fitted, posterior=posterior, label_sums=no_labels, count_tallies=tallies)
+
+
+def _without_small(part: KernelDraws, kept: np.ndarray) -> KernelDraws:
+    prior = None if part.prior is None else _without_small(part.prior, kept)
+    places = None if part.places is None else _of_kept(part, kept)
+    return replace(part, places=places, prior=prior)
 
 
 def _of_kept(part: KernelDraws, kept: np.ndarray) -> np.ndarray:

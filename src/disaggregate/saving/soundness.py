@@ -147,6 +147,18 @@ def _require_draws(part: Any, n_features: int) -> None:
     _require(part.n_outcomes == 2 or dimensions == 2, "its weights do not fit its outcomes")
     expected = (part.delta2.size, (part.n_outcomes - 1) * basis.n_columns)
     _require(part.weights.shape == expected and part.n_active.shape == part.delta2.shape, "its weights do not fit")
+    if part.prior is not None:
+        _require_prior(part, part.prior, n_features)
+
+
+def _require_prior(part: Any, prior: Any, n_features: int) -> None:
+    """Check that draws from the prior are of the same model as those of the posterior."""
+    _require(isinstance(prior, KernelDraws) and prior.prior is None, "its prior is wrong")
+    _require_draws(prior, n_features)
+    same = prior.n_outcomes == part.n_outcomes and prior.weights.shape[1] == part.weights.shape[1]
+    same = same and (prior.places is None) == (part.places is None)
+    same = same and (prior.places is None or prior.places.shape[1] == part.places.shape[1])
+    _require(same and prior.basis.context == part.basis.context, "its prior is of another model")
 
 
 def _require_outcomes(model: Any) -> None:
@@ -241,6 +253,7 @@ def _require_diagnostics(told: Any) -> None:
     _require(told.ladder is None or _is_ladder(told.ladder), "the ladder of its diagnostics is wrong")
     _require(_are_scores(told.kernels), "the kernels of its diagnostics are wrong")
     _require(_is_finite(told.rounding_error), "its rounding error is no number")
+    _require(_is_number(told.contraction), "what its groups tell is no number")
     _require(told.reports is None or _is_check(told.reports), "the check of its reports is wrong")
 
 
@@ -253,7 +266,8 @@ def _is_ladder(ladder: Any) -> bool:
     if not isinstance(ladder, LadderReport) or not _is_evidence(ladder.log_evidence):
         return False
     are_rates = _is_finite_array(ladder.powers, 1) and _is_array(ladder.swap_rates, 1, "f")
-    return are_rates and len(ladder.swap_rates) > 0 and _is_number(ladder.log_evidence_constant)
+    sound = are_rates and len(ladder.swap_rates) == len(ladder.powers) - 1 and isinstance(ladder.reason, str)
+    return sound and _is_number(ladder.log_evidence_constant)
 
 
 def _is_evidence(known: Any) -> bool:

@@ -77,7 +77,7 @@ class Writer:
         if array.dtype.kind in "OUS":
             fixed = {"fixed": True} if array.dtype.kind == "U" else {}
             return {"$texts": [self.write(item) for item in array.tolist()], **fixed}
-        name = str(len(self.arrays))
+        name = next((name for name, known in self.arrays.items() if known is array), str(len(self.arrays)))
         self.arrays[name] = array
         return {"$array": name}
 

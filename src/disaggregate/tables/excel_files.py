@@ -64,6 +64,25 @@ def read_excel(path: Path, sheet: str | None) -> tuple[pd.DataFrame, list[Proble
     return table, [] if is_said else [Problem("note", path.name, f"sheet {name!r} is read.", "sheet")]
 
 
+def sheets_of(path: Path) -> list[str]:
+    """Return the names of the sheets of a workbook that are shown and have anything in them.
+
+    Parameters
+    ----------
+    path : Path
+        A file that ends in .xlsx or .xlsm.
+    """
+    _require_bounded(path)
+    book = _opened(path, values=True)
+    names = _filled_sheets(book)
+    book.close()
+    return names
+
+
+def _filled_sheets(book: Any) -> list[str]:
+    return [ws.title for ws in book.worksheets if ws.sheet_state == "visible" and _is_filled(ws)]
+
+
 def _opened(path: Path, *, values: bool) -> Any:
     """Open a workbook for its stored values, or else for its formulas."""
     return import_module("openpyxl").load_workbook(path, read_only=True, data_only=values, keep_links=False)
@@ -84,7 +103,7 @@ def _chosen(path: Path, book: Any, sheet: str | None) -> str:
         meant = nearest(sheet, names)
         hint = f"did you mean {meant!r}?" if meant else f"its sheets are {some(names)}."
         raise TableError(f"{path} has no sheet {sheet!r}; {hint}", "sheet")
-    filled = [ws.title for ws in book.worksheets if ws.sheet_state == "visible" and _is_filled(ws)]
+    filled = _filled_sheets(book)
     if len(filled) == 1:
         return filled[0]
     if not filled:

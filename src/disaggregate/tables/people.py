@@ -16,7 +16,10 @@ from disaggregate.tables.words import did_you_mean, some
 
 Rows = slice | NDArray[np.intp]
 
-_RESULTS = ("estimate", "std_error", "conf_low", "conf_high", "n", "weight")
+_RESULTS = (
+    *("estimate", "std_error", "conf_low", "conf_high", "n", "weight"),
+    *("bound_low", "bound_high", "contraction", "told"),
+)
 
 
 class Cells(NamedTuple):

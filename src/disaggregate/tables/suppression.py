@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
     from disaggregate.groups import GroupedData
 
 # The numbers in tables of groups, and in those of subgroups.
 SHARES = ("reported", "implied", "conf_low", "conf_high")
-ESTIMATES = ("estimate", "std_error", "conf_low", "conf_high", "std_error_posterior", "std_error_design")
+ESTIMATES = (
+    *("estimate", "std_error", "conf_low", "conf_high", "std_error_posterior", "std_error_design"),
+    *("bound_low", "bound_high", "contraction", "told"),
+)
+TOLD = "told"  # the one of them that is in words
 
 
 NOTE = "note"
@@ -115,12 +119,16 @@ def withhold(
     sizes = np.asarray(table["n"] if members is None else members)
     hide = hidden(sizes, min_group_size)
     told = [name for name in names if name in table]
-    emptied = {name: table[name].astype(float).mask(hide) for name in told}
+    emptied = {name: _emptied(table[name], hide) for name in told}
     if min_group_size == 1:
         return table.assign(**emptied)
     why = [_why(*row, min_group_size) for row in zip(hide, sizes, table["n"], strict=True)]
     earlier = _earlier_notes(table)
     return table.assign(**emptied, **{NOTE: [new or old for new, old in zip(why, earlier, strict=True)]})
+
+
+def _emptied(column: Series, hide: NDArray[np.bool_]) -> Series:
+    return column.mask(hide, "") if column.name == TOLD else column.astype(float).mask(hide)
 
 
 def is_suppressed(note: object) -> bool:

@@ -18,6 +18,7 @@ from disaggregate.tables.errors import Choice, TableError
 from disaggregate.tables.formats import is_zipped, separator
 from disaggregate.tables.problem import Problem
 from disaggregate.tables.reading import SEPARATORS, Reading
+from disaggregate.tables.words import some
 
 UTF8 = "utf-8-sig"
 WESTERN = "cp1252"
@@ -26,6 +27,7 @@ _MARKS = ((codecs.BOM_UTF8, UTF8), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _LOOKED_AT = 2**20  # bytes, from which the separator is found
 _RECORDS = 200
+_GUESSES = ("cp1252", "cp1250", "mac-roman")  # encodings to choose from
 _HINT = re.compile(r"sep=(.)\r?\n?")  # the line by which spreadsheets tell the separator
 _RUN = re.compile(r"[^\x00-\x7f]{3,}")
 # What Western texts hold beyond ASCII. The letters of Windows-1252 from 0x80 to 0x9f are left out: files of old
@@ -148,12 +150,18 @@ def require_western(path: Path, text: str, line: int) -> None:
     run = _RUN.search(text)
     if odd or (run and not set(run[0]) <= _WESTERN_SIGNS):
         seen = run[0] if run else min(odd)
+        word = next((one for one in text.replace(",", " ").split() if not one.isascii()), seen)[:20]
         raise TableError(
             f"{path}, line {line}: is not UTF-8 text, and as Latin-1 it would hold {seen[:20]!r}; save the file "
             "as UTF-8, or name its encoding (--encoding, such as cp1250, cp1251, mac-roman or shift-jis).",
             "encoding",
-            tuple(Choice("encoding", name, f"letters as in {name}") for name in ("cp1252", "cp1250", "mac-roman")),
+            tuple(Choice("encoding", name, f"{_as_in(word, name)!r}, letters as in {name}") for name in _GUESSES),
         )
+
+
+def _as_in(word: str, encoding: str) -> str:
+    """Return a word that was read as Western text as it would be read in another encoding."""
+    return word.encode(WESTERN, "replace").decode(encoding, "replace")
 
 
 def _encoding(path: Path, start: bytes) -> str:
@@ -191,9 +199,17 @@ def _separator(path: Path, text: str, is_all: bool) -> str:
             f"{path} can be read with {' or '.join(SEPARATORS[mark] for mark in fitting)} between its fields; say "
             "which (--separator).",
             "separator",
-            tuple(Choice("separator", mark, f"{counts[mark]} columns") for mark in fitting),
+            tuple(
+                Choice("separator", mark, f"with {SEPARATORS[mark]} its columns are {_header(text, mark)}")
+                for mark in fitting
+            ),
         )
     return usual
+
+
+def _header(text: str, mark: str) -> str:
+    """Return the names of the columns, as far as there is room for them."""
+    return some(next(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=mark)), []))
 
 
 def _n_fields(text: str, mark: str, is_all: bool) -> int | None:

@@ -28,16 +28,20 @@ from starlette.routing import Route
 from disaggregate.web.desk import Desk, TaskError
 from disaggregate.web.fits import Fits
 from disaggregate.web.forms import (
+    LONGEST_NAME,
     PEOPLE_ROLES,
     RESULTS_ROLES,
     FormError,
     read_columns,
     read_length,
     read_settled,
+    read_way,
+    roles_sent,
 )
 from disaggregate.web.guard import TooLarge
 from disaggregate.web.limits import Limits
-from disaggregate.web.pace import estimate, settings_of
+from disaggregate.web.pace import estimate, expected_seconds, settings_of
+from disaggregate.web.progress_words import describe
 from disaggregate.web.sessions import STEPS, Session, Sessions, TooMany
 from disaggregate.web.take_home import commands, python_code
 
@@ -64,6 +68,7 @@ _TITLES = dict(zip(STEPS, ("Columns", "Check", "Fit", "Answer", "Take home"), st
 _ENDING = re.compile(r"(\.[a-z0-9]{1,8}){1,2}$")
 _CHUNK = 2**20
 _MOST_FIELDS = 1200
+_NOT_OPEN = "This analysis is not open any more. Its files went when it was closed."
 _OF_REPORT = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; sandbox allow-scripts"
 
 
@@ -92,6 +97,7 @@ class Pages:
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
+            auto_reload=False,
         )
 
     # ---- tables ------------------------------------------------------------------------------------------
@@ -122,22 +128,44 @@ class Pages:
             return self._start(str(error), 429)
         try:
             if name:
-                session.looked = await self.desk.run(task, str(session.folder), name)
+                found = await self.desk.run(task, str(session.folder), name)
                 session.names = session.files = dict(given)
-                session.looked["outcome"] = {"country": "voted purple", "new-york": "voted for the challenger"}[
-                    name
-                ]
+                found["outcome"] = {"country": "voted purple", "new-york": "voted for the challenger"}[name]
             else:
                 for kind, file in given.items():
                     session.names[kind], session.files[kind] = await _kept(file, session.folder, kind)
-                session.looked = await self.desk.run("look", str(session.folder), *session.files.values())
-                session.looked["outcome"] = ""
+                found = await self._looked(session)
         except BaseException as error:
             self.sessions.remove(session.key)
             if isinstance(error, TaskError):
                 return self._start(str(error), 400)
             raise
-        return _to(session, "columns")
+        return _to(session, session.take(found))
+
+    async def _looked(self, session: Session) -> dict[str, Any]:
+        found: dict[str, Any] = await self.desk.run("look", str(session.folder), session.files, session.readings)
+        return found
+
+    async def tables(self, request: Request) -> Response:
+        """Show the ways in which the tables can be read, or take one of them."""
+        session = self._opened_session(request)
+        if request.method == "GET":
+            return self._ways(session) if session.unread else _to(session, "columns")
+        form = await request.form(max_files=0, max_fields=_MOST_FIELDS)
+        before = session.readings, session.files
+        if form.get("settle") == "undo":
+            session.unsettle()
+        session.settle(read_way(form, session.unread))
+        try:
+            return _to(session, session.take(await self._looked(session)))
+        except TaskError as error:  # as it was before
+            session.readings, session.files = before
+            return (
+                self._ways(session, str(error), 400) if session.unread else self._columns(session, str(error), 400)
+            )
+
+    def _ways(self, session: Session, problem: str = "", status: int = 200) -> Response:
+        return self._page("tables.html.j2", status, session=session, problem=problem)
 
     def _start(self, problem: str = "", status: int = 200) -> Response:
         opened = [(one, self.fits.state(one.key)["state"]) for one in self.sessions.all()]
@@ -145,7 +173,7 @@ class Pages:
 
     async def close(self, request: Request) -> Response:
         """Close a session, and remove its files."""
-        session = self._session(request)
+        session = self._opened_session(request)
         self.fits.forget(session.key)
         self.sessions.remove(session.key)
         return RedirectResponse("/", 303)
@@ -163,21 +191,28 @@ class Pages:
             session.choice = read_columns(form, session.looked)
             await self._check(session)
         except (FormError, TaskError) as error:
-            return self._columns(session, str(error), 400)
+            return self._columns(session, str(error), 400, form)
         return _to(session, "check")
 
-    def _columns(self, session: Session, problem: str = "", status: int = 200) -> Response:
+    def _columns(self, session: Session, problem: str = "", status: int = 200, sent: Any = None) -> Response:
+        """Show the step with what was sent, else with what was chosen before, else with what is guessed."""
         assert session.looked is not None
-        fields = {} if session.choice is None else session.choice["fields"]
+        roles = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
+        chosen = session.choice or {**session.looked, "fields": {}}
+        fields = dict(chosen["fields"])
+        if sent is not None:
+            chosen = {
+                "outcome": str(sent.get("outcome", ""))[:LONGEST_NAME],
+                "sampled": sent.get("sampled") == "yes",
+            }
+            fields = roles_sent(sent, session.looked)
         tables = {
             table: [
                 {**column, "role": fields.get(f"{table}-{column['name']}", column["role"])}
                 for column in session.looked[table]["columns"]
             ]
-            for table in ("people", "results")
+            for table in roles
         }
-        chosen = session.choice or {"outcome": session.looked["outcome"], "sampled": session.looked["sampled"]}
-        roles = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
         return self._step(
             session,
             "columns",
@@ -209,7 +244,9 @@ class Pages:
         return self._step(session, "check", checked=session.checked, problem=problem)
 
     async def _check(self, session: Session) -> None:
-        session.checked = await self.desk.run("check", str(session.folder), session.files, session.choice)
+        session.checked = await self.desk.run(
+            "check", str(session.folder), session.files, session.readings, session.choice
+        )
 
     # ---- fit ---------------------------------------------------------------------------------------------
 
@@ -232,8 +269,11 @@ class Pages:
                 raise HTTPException(400, "The form asks for nothing that this page can do.")
             return _to(session, "fit")
         times = {length: estimate(length, n_rows) for length in ("quick", "full")}
+        return self._step(session, "fit", fit=self._fit(session), times=times, checked=session.checked)
+
+    def _fit(self, session: Session) -> dict[str, Any]:
         state = self.fits.state(session.key)
-        return self._step(session, "fit", fit=state, times=times, checked=session.checked)
+        return {**state, "told": describe(state)}
 
     def _job(self, session: Session, form: Any, *, resume: bool) -> dict[str, Any]:
         assert session.choice is not None
@@ -242,7 +282,7 @@ class Pages:
         if resume and last is not None:
             return {**last, "resume": True}
         try:
-            settings = settings_of(read_length(form), session.checked["n_rows"])
+            length = read_length(form)
         except FormError as error:
             raise HTTPException(400, str(error)) from error
         roles = {name: value for name, value in session.choice["roles"].items() if name != "ignore"}
@@ -250,13 +290,14 @@ class Pages:
             "roles": {**roles, "features": session.checked["features"]},
             "sampled": session.choice["sampled"],
             "outcome": session.choice["outcome"],
-            "settings": settings,
+            "settings": settings_of(length, session.checked["n_rows"]),
+            "seconds": expected_seconds(length, session.checked["n_rows"]),
             "resume": False,
         }
 
     async def progress(self, request: Request) -> Response:
         """Tell how far the fit is, for the script of the page."""
-        return JSONResponse(self.fits.state(self._session(request).key))
+        return JSONResponse(self._fit(self._session(request)))
 
     # ---- answer ------------------------------------------------------------------------------------------
 
@@ -322,10 +363,17 @@ class Pages:
 
     # ---- what pages share --------------------------------------------------------------------------------
 
-    def _session(self, request: Request) -> Session:
+    def _opened_session(self, request: Request) -> Session:
         session = self.sessions.get(request.path_params["key"])
-        if session is None or session.looked is None:
-            raise HTTPException(404, "This analysis is not open any more. Its files went when it was closed.")
+        if session is None:
+            raise HTTPException(404, _NOT_OPEN)
+        return session
+
+    def _session(self, request: Request) -> Session:
+        """Return the session, whose tables must have been read."""
+        session = self._opened_session(request)
+        if session.looked is None:
+            raise HTTPException(404, "The tables of this analysis are not read yet; go to the start page.")
         return session
 
     def _step(self, session: Session, step: str, status: int = 200, **values: Any) -> Response:
@@ -374,6 +422,7 @@ def make_app(folder: Path, limits: Limits | None = None) -> Starlette:
         Route("/", pages.start),
         Route("/example", pages.example, methods=["POST"]),
         Route("/tables", pages.upload, methods=["POST"]),
+        Route("/s/{key}/tables", pages.tables, methods=both),
         Route("/s/{key}/columns", pages.columns, methods=both),
         Route("/s/{key}/check", pages.check, methods=both),
         Route("/s/{key}/fit", pages.fit, methods=both),

@@ -7,7 +7,9 @@ files in that folder, so that the page needs not live as long as the fit, nor th
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import sys
 import time
 import traceback
@@ -20,13 +22,23 @@ from disaggregate.web.fits import CHECKPOINT, MODEL, PROGRESS, STATUS
 from disaggregate.web.tasks import PEOPLE, RESULTS
 
 _EVERY = 0.4
+_DRAWS, _AFTER = 0.6, 0.1  # the draws, and what comes after them, as shares of the whole time
 
 
 class Progress:
-    """Writes down how far the fit is, some times a second."""
+    """Writes down what the fit is doing and how far it is, some times a second.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._last = folder, 0.0
+    Parameters
+    ----------
+    folder : Path
+        Where to.
+    seconds : float or None
+        About how long the whole fit takes, where that is known.
+    """
+
+    def __init__(self, folder: Path, seconds: float | None = None) -> None:
+        self._folder, self._seconds = folder, seconds
+        self._begun, self._last = time.time(), 0.0
         self._since: dict[str, tuple[float, int]] = {}
 
     def __call__(self, n_done: int, n_sweeps: int, what: str) -> None:
@@ -36,22 +48,54 @@ class Progress:
         if now - self._last < _EVERY and n_done not in (0, n_sweeps):
             return
         self._last = now
+        if what == "sampling" and n_done >= n_sweeps:
+            self.enter("judging")
+            return
         begun, before = self._since[what]
         pace = (n_done - before) / (now - begun) if now > begun else 0.0
-        left = (n_sweeps - n_done) / pace if pace > 0.0 else None
-        self.write(what, n_done, n_sweeps, left)
+        of_part = (n_sweeps - n_done) / pace if pace > 0.0 else None
+        self._write(what, n_done, n_sweeps, self._left(what, of_part))
 
-    def write(self, what: str, n_done: int = 0, n_sweeps: int = 0, left: float | None = None) -> None:
-        """Write one state of affairs."""
-        _write(self._folder, PROGRESS, {"what": what, "done": n_done, "total": n_sweeps, "left": left})
+    def enter(self, what: str) -> None:
+        """Learn that a part begins of which nobody tells how far it is."""
+        self._write(what, 0, 0, self._left(what, None))
+
+    def _left(self, what: str, of_part: float | None) -> float | None:
+        """Return about how many seconds are left of the whole fit; None if unknown."""
+        after = _AFTER * (self._seconds or 0.0)
+        if what == "sampling" and of_part is not None:
+            return of_part + after
+        if what in ("judging", "writing"):
+            return None
+        if self._seconds is None:
+            return of_part
+        so_far = time.time() - self._begun
+        return max(self._seconds - so_far, (of_part or 0.0) + _DRAWS * self._seconds + after)
+
+    def _write(self, what: str, n_done: int, n_sweeps: int, left: float | None) -> None:
+        told = {"what": what, "done": n_done, "total": n_sweeps, "left": left, "at": time.time()}
+        _write(self._folder, PROGRESS, told)
+
+
+class Begun(logging.Handler):
+    """Learns from the log that the tables are read and the fit begins; progress is told only later."""
+
+    def __init__(self, progress: Progress, what: str) -> None:
+        super().__init__(logging.INFO)
+        self._progress, self._what = progress, what
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take a line of the log."""
+        if record.msg.startswith("fitting"):
+            self._progress.enter(self._what)
 
 
 def main(folder: Path) -> int:
     """Fit, and write what became of it; return the exit code."""
-    progress = Progress(folder)
     try:
-        progress.write("starting")
         job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+        progress = Progress(folder, None if job["resume"] else job.get("seconds"))
+        progress.enter("reading")
         with noted_interrupts():  # once something was drawn, the answer is written too
             state = _fit(folder, job, progress)
     except KeyboardInterrupt:
@@ -69,6 +113,9 @@ def main(folder: Path) -> int:
 def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from disaggregate.analysis import fit_tables
 
+    log = logging.getLogger("disaggregate")
+    log.setLevel(logging.INFO)
+    log.addHandler(Begun(progress, "preparing" if "kernel" in job["settings"] else "comparing kernels"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the answer says whether the chains agree
         analysis = fit_tables(
@@ -80,22 +127,25 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
             sampled=job["sampled"],
             **job["roles"],
         )
-        progress.write("writing")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written down, whoever stops it now
+        progress.enter("writing")
         return _write_answer(folder, analysis)
 
 
 def _write_answer(folder: Path, analysis: Any) -> dict[str, Any]:
     """Write what the page shows and hands out, and the model last: with it there is an answer."""
     from disaggregate.report import write_report
-    from disaggregate.report.page import make_sections, render_sections
+    from disaggregate.report.findings import find
+    from disaggregate.report.page import render_sections, sections_of
     from disaggregate.web.take_home import write_tables
 
     people = analysis.read(folder / PEOPLE)
-    sections = make_sections(analysis, people)
+    findings = find(analysis, people)
+    sections = sections_of(analysis, findings)
     for name, part in (("answer.html", sections[:1]), ("more.html", sections[1:])):
         (folder / name).write_text(render_sections(part), encoding="utf-8")
     write_report(analysis, people, folder / "report.html", sections=sections)
-    write_tables(analysis, people, folder)
+    write_tables(analysis, findings, folder)
     analysis.save(folder / MODEL)
     diagnostics = analysis.classifier.diagnostics_
     return {

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 STATUS, PROGRESS, CHECKPOINT, MODEL = "status.json", "progress.json", "checkpoint.dgc", "model.dgz"
-_PATIENCE = 20.0
+_PATIENCE = 60.0  # seconds for a fit that was asked to stop, until it begins to write
 
 
 @dataclass
@@ -70,8 +70,8 @@ class Fits:
             fit.started = time.time()
             fit.process = _launched(fit.folder)
         for fit in running:
-            if fit.asked_to_stop and time.time() > fit.asked_to_stop + _PATIENCE and fit.process is not None:
-                fit.process.kill()
+            if fit.asked_to_stop and time.time() > fit.asked_to_stop + _PATIENCE and not _is_writing(fit):
+                _end(fit.process)
 
     def job(self, key: str) -> dict[str, Any] | None:
         """Return what was asked of the fit of a session."""
@@ -90,7 +90,7 @@ class Fits:
     def forget(self, key: str) -> None:
         """End a fit at once."""
         fit = self._known.pop(key, None)
-        if fit is not None and fit.process is not None:
+        if fit is not None:
             _end(fit.process)
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class Fits:
         told = {
             "can_resume": (fit.folder / CHECKPOINT).exists(),
             "seconds": time.time() - fit.started,
-            **_read(fit, PROGRESS),
+            **_progress(fit),
         }
         if fit.process is None:
             return {**told, "state": "stopped" if fit.asked_to_stop else "waiting", "ahead": self._ahead(fit)}
@@ -140,11 +140,25 @@ def _launched(folder: Path) -> subprocess.Popen[bytes]:
         )
 
 
+def _progress(fit: Fit) -> dict[str, Any]:
+    """Read how far a fit is; what was left then has become less, where nothing was told since."""
+    told = _read(fit, PROGRESS)
+    if told.get("left") is not None:
+        told["left"] = max(0.0, told["left"] - max(0.0, time.time() - told.pop("at", time.time())))
+    return told
+
+
+def _is_writing(fit: Fit) -> bool:
+    return _read(fit, PROGRESS).get("what") == "writing"
+
+
 def _is_running(fit: Fit) -> bool:
     return fit.process is not None and fit.process.poll() is None
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes] | None) -> None:
+    if process is None:
+        return
     if process.poll() is None:
         process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):

@@ -16,10 +16,10 @@ PEOPLE_ROLES = {
 }
 RESULTS_ROLES = {
     "group": "group",
-    "share": "share of the outcome",
-    "positives": "count of the outcome",
+    "share": "share of outcome",
+    "positives": "count of outcome",
     "total": "counted among",
-    "size": "size of the whole group",
+    "size": "size of whole group",
     "ignore": "leave out",
 }
 _ONCE = ("group", "weight", "count", "share", "positives", "total", "size")
@@ -83,6 +83,17 @@ def read_columns(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str
     }
 
 
+def roles_sent(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str, str]:
+    """Return the roles that a form names, sound or not as a whole, to show them again; what is no role is not."""
+    known = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
+    sent = {
+        f"{table}-{column['name']}": str(form.get(f"{table}-{place}"))
+        for table in known
+        for place, column in enumerate(looked[table]["columns"])
+    }
+    return {name: role for name, role in sent.items() if role in known[name.partition("-")[0]]}
+
+
 def read_length(form: Mapping[str, Any]) -> str:
     """Read the kind of fit that was asked for."""
     length = str(form.get("length", "full"))
@@ -96,6 +107,13 @@ def read_settled(form: Mapping[str, Any], problems: list[dict[str, Any]]) -> dic
     wanted = str(form.get("settle", ""))
     offered = [choice for problem in problems for choice in problem["choices"]]
     return {one["setting"]: one["value"] for one in offered if f"{one['setting']}={one['value']}" == wanted}
+
+
+def read_way(form: Mapping[str, Any], unread: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    """Read the choice of how a table is to be read, by the table; only offered ones count."""
+    wanted = str(form.get("settle", ""))
+    offered = [(one["where"], choice["setting"], choice["value"]) for one in unread for choice in one["choices"]]
+    return {kind: {setting: value} for kind, setting, value in offered if f"{kind}:{setting}={value}" == wanted}
 
 
 def _roles(

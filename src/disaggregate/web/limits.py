@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
+
+
+def _half_of_memory() -> int:
+    """Return half of the memory of this machine, where it tells, and 8 GB at most."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        memory = 2**34
+    return max(2**31, min(2**33, memory // 2))
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class Limits:
     task_seconds : float
         Longest time of a task.
     task_memory : int
-        Bytes of address space of a task.
+        Bytes of address space of a task; by default half of the machine's memory, and 8 GB at most.
     """
 
     upload: int = 200 * 2**20
@@ -30,4 +40,4 @@ class Limits:
     fits: int = 2
     tasks: int = 2
     task_seconds: float = 120.0
-    task_memory: int = 8 * 2**30
+    task_memory: int = field(default_factory=_half_of_memory)

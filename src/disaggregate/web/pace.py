@@ -17,8 +17,8 @@ def settings_of(length: str, n_rows: int) -> dict[str, object]:
     return {**LENGTHS[length], **({"centers": 500} if n_rows > LARGE else {})}
 
 
-def estimate(length: str, n_rows: int) -> str:
-    """Say about how long a fit takes.
+def expected_seconds(length: str, n_rows: int) -> float:
+    """Return about how long a fit takes.
 
     Parameters
     ----------
@@ -27,7 +27,12 @@ def estimate(length: str, n_rows: int) -> str:
     n_rows : int
         Rows of people.
     """
-    seconds = _START[length] + _PER_ROW[length] * min(n_rows, LARGE) + 0.002 * max(0, n_rows - LARGE)
+    return _START[length] + _PER_ROW[length] * min(n_rows, LARGE) + 0.002 * max(0, n_rows - LARGE)
+
+
+def estimate(length: str, n_rows: int) -> str:
+    """Say about how long a fit takes; parameters as of :func:`expected_seconds`."""
+    seconds = expected_seconds(length, n_rows)
     if seconds < 50.0:
         return "less than a minute"
     minutes = round(seconds / 60.0)

@@ -30,6 +30,10 @@ class Session:
         Names of the files as their owner calls them, to show and nothing else.
     files : dict
         Names of the files in the folder.
+    readings : dict
+        Of each table, what its owner says of how it is written.
+    unread : list of dict
+        Ways to read the tables, where there are several and none was chosen yet.
     looked, choice, checked : dict or None
         What was found in the tables, what their owner chose, and what the check said of it.
     answers : dict
@@ -42,6 +46,8 @@ class Session:
     folder: Path
     names: dict[str, str]
     files: dict[str, str]
+    readings: dict[str, dict[str, str]] = field(default_factory=dict)
+    unread: list[dict[str, Any]] = field(default_factory=list)
     looked: dict[str, Any] | None = None
     choice: dict[str, Any] | None = None
     checked: dict[str, Any] | None = None
@@ -52,6 +58,32 @@ class Session:
     def outcome(self) -> str:
         """What the outcome is called, as far as its owner said."""
         return "" if self.choice is None else self.choice["outcome"]
+
+    def take(self, found: dict[str, Any]) -> str:
+        """Keep what a look at the tables found, and return the step that follows."""
+        self.unread = found.get("unread", [])
+        self.looked = None if self.unread else {"outcome": "", **found}
+        self.choice = self.checked = None
+        return "tables" if self.unread else "columns"
+
+    def settle(self, settled: dict[str, dict[str, str]]) -> None:
+        """Learn how tables are to be read; which sheet of a workbook is part of its path."""
+        for kind, chosen in settled.items():
+            for setting, value in chosen.items():
+                if setting == "sheet":
+                    self.files = {**self.files, kind: f"{self.files[kind].partition('#')[0]}#{value}"}
+                else:
+                    self.readings = {**self.readings, kind: {**self.readings.get(kind, {}), setting: value}}
+
+    def unsettle(self) -> None:
+        """Forget what was said of how the tables are written."""
+        self.readings = {}
+        self.files = {kind: file.partition("#")[0] for kind, file in self.files.items()}
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether something was said of how the tables are written."""
+        return bool(self.readings) or any("#" in file for file in self.files.values())
 
     def reached(self, has_answer: bool) -> str:
         """Return the last step that can be opened."""
@@ -103,6 +135,6 @@ class Sessions:
             shutil.rmtree(session.folder, ignore_errors=True)
 
     def all(self) -> list[Session]:
-        """Return all sessions whose tables were read, the newest first."""
-        ready = [session for session in self._known.values() if session.looked is not None]
+        """Return all sessions whose tables were looked at, the newest first."""
+        ready = [session for session in self._known.values() if session.looked is not None or session.unread]
         return sorted(ready, key=lambda session: -session.started)

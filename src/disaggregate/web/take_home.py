@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from disaggregate.analysis import Analysis
+    from disaggregate.report.findings import Findings
 
-_WIDTH = 70
+_WIDTH = 76
 _FLAGS = {"weight": "weights"}
 _SETTINGS = {
     "n_draws": "--draws",
@@ -22,32 +23,28 @@ _SETTINGS = {
 }
 
 
-def write_tables(analysis: Analysis, people: pd.DataFrame, folder: Path) -> None:
+def write_tables(analysis: Analysis, findings: Findings, folder: Path) -> None:
     """Write groups, subgroups, effects and predictions as CSV, and all as one workbook if that is possible.
 
     Parameters
     ----------
     analysis : Analysis
         Fitted.
-    people : DataFrame
-        Whom they speak of.
+    findings : Findings
+        What was found for the report.
     folder : Path
         Where to.
     """
     import pandas as pd
 
-    from disaggregate.report.effects import default_features
-    from disaggregate.report.subgroups import rates_by
     from disaggregate.tables.files import write_rows
     from disaggregate.tables.formulas import without_formulas
 
-    rates = [one.table.assign(column=one.name) for one in rates_by(analysis, people, (), 0.9, 1)]
-    order = ["column", "label", "n", "estimate", "std_error", "conf_low", "conf_high"]
-    features = default_features(analysis, people)
+    people, effects = findings.people, findings.effects
     tables = {
-        "groups": analysis.classifier.group_table(),
-        "subgroups": pd.concat(rates, ignore_index=True)[order] if rates else pd.DataFrame(columns=order),
-        "effects": analysis.effects(people, features) if features else pd.DataFrame(),
+        "groups": findings.groups,
+        "subgroups": _subgroups(findings),
+        "effects": pd.DataFrame() if effects is None else effects.table,
         "predictions": pd.concat([people, analysis.predict(people)], axis=1),
     }
     for name, table in tables.items():
@@ -58,6 +55,17 @@ def write_tables(analysis: Analysis, people: pd.DataFrame, folder: Path) -> None
                 without_formulas(table).to_excel(book, sheet_name=name, index=False)
     except ImportError:
         (folder / "tables.xlsx").unlink(missing_ok=True)
+
+
+def _subgroups(findings: Findings) -> pd.DataFrame:
+    """Put the rates by each column under each other."""
+    import pandas as pd
+
+    first = ["column", "label", "n", "estimate", "std_error", "conf_low", "conf_high"]
+    if not findings.rates:
+        return pd.DataFrame(columns=first)
+    table = pd.concat([one.table.assign(column=one.name) for one in findings.rates], ignore_index=True)
+    return table[[*first, *(name for name in table if name not in first)]]
 
 
 def commands(job: dict[str, Any]) -> str:
@@ -85,9 +93,10 @@ def commands(job: dict[str, Any]) -> str:
 def _wrapped(words: list[str]) -> str:
     """Break a long command before options, so that it can be read and pasted."""
     lines = [""]
-    for word in words:
+    for place, word in enumerate(words):
         written = shlex.quote(word)
-        if word.startswith("-") and len(lines[-1]) + len(written) > _WIDTH:
+        value = "" if place + 1 == len(words) or words[place + 1].startswith("-") else words[place + 1]
+        if word.startswith("-") and len(f"{lines[-1]} {written} {shlex.quote(value)}") > _WIDTH:
             lines.append("   ")
         lines[-1] = f"{lines[-1]} {written}" if lines[-1] else written
     return " \\\n".join(lines)
@@ -106,7 +115,8 @@ def python_code(job: dict[str, Any]) -> str:
     lines += [f"    {name}={value!r}," for name, value in given.items()]
     lines += ["    sampled=True,"] if job["sampled"] else []
     lines += [f"    outcome={job['outcome']!r},"] if job["outcome"] else []
-    lines += [f"    settings={job['settings']!r},", ")"]
+    lines += ["    settings={", *(f"        {name!r}: {value!r}," for name, value in job["settings"].items())]
+    lines += ["    },", ")"]
     lines += [
         f'analysis.subgroups("people.csv", by={_first_feature(job)!r})',
         'analysis.report("people.csv", "report.html")',

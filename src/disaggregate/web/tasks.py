@@ -5,9 +5,11 @@ The library is imported inside of functions, so that the process of the page its
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+_OPTION = re.compile(r" \(--[a-z][^()]*\)")
 PREVIEW_ROWS = 6
 _LONGEST = 60
 _MOST_COLUMNS = 300
@@ -24,24 +26,39 @@ def make_example(folder: str, name: str) -> dict[str, Any]:
     from disaggregate.web.examples import write_example
 
     people, results = write_example(name, Path(folder))
-    return look(folder, people, results)
+    return look(folder, {"people": people, "results": results}, {})
 
 
-def look(folder: str, people: str, results: str) -> dict[str, Any]:
-    """Read both tables: their columns with guessed roles, a preview, and how many rows they have."""
+def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Read both tables: their columns with guessed roles, a preview, and how many rows they have.
+
+    Where a table can be read in several ways, ``unread`` lists them instead.
+    """
+    from disaggregate.tables.errors import TableError
     from disaggregate.tables.files import read_table
+    from disaggregate.tables.formats import split_sheet
     from disaggregate.tables.guess import guess_roles
+    from disaggregate.tables.reading import Reading
 
-    tables = {}
-    for kind, file in (("people", people), ("results", results)):
+    tables, unread = {}, []
+    for kind, file in files.items():
+        path = Path(folder, file)
         try:
-            tables[kind] = read_table(Path(folder, file))
-        except ValueError as error:
-            raise ValueError(f"{kind}: {str(error).replace(str(Path(folder, file)), 'the file')}") from error
+            tables[kind] = read_table(path, None, Reading(**readings.get(kind, {})))
+        except TableError as error:
+            plain = split_sheet(path)[0]
+            told = str(error).replace(str(plain), "the file").replace(plain.name, "the file")
+            choices = error.choices or (_sheets(path) if error.kind == "sheet" else ())
+            if not choices:
+                raise ValueError(f"{kind}: {told}") from error
+            unread.append(_told("error", kind, told, choices))
+            continue
         if len(tables[kind].columns) > _MOST_COLUMNS:
             raise ValueError(
                 f"{kind}: the table has over {_MOST_COLUMNS} columns; leave out those that play no role."
             )
+    if unread:
+        return {"unread": unread}
     guess = guess_roles(tables["people"], tables["results"])
     return {
         "people": _described(tables["people"], guess.people),
@@ -50,7 +67,17 @@ def look(folder: str, people: str, results: str) -> dict[str, Any]:
     }
 
 
-def check(folder: str, files: dict[str, str], choice: dict[str, Any]) -> dict[str, Any]:
+def _sheets(path: Path) -> tuple[Any, ...]:
+    """Return the sheets of a workbook as choices; which one is meant is part of the path."""
+    from disaggregate.tables.errors import Choice
+    from disaggregate.tables.excel_files import sheets_of
+
+    return tuple(Choice("sheet", name, f"the table is on the sheet {name!r}") for name in sheets_of(path))
+
+
+def check(
+    folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]], choice: dict[str, Any]
+) -> dict[str, Any]:
     """List every problem of the tables, with the choices that they leave open; write what a fit would read."""
     from dataclasses import replace
 
@@ -60,8 +87,10 @@ def check(folder: str, files: dict[str, str], choice: dict[str, Any]) -> dict[st
     from disaggregate.tables.roles import resolve_roles
     from disaggregate.tables.two_tables import prepared
 
-    reading = Reading(**choice["reading"])
-    people, results = (read_and_tell(Path(folder, files[kind]), None, reading) for kind in ("people", "results"))
+    people, results = (
+        read_and_tell(Path(folder, files[kind]), None, Reading(**{**readings.get(kind, {}), **choice["reading"]}))
+        for kind in ("people", "results")
+    )
     taken = choice["roles"].get("group")
     if choice["group_results"] != taken:
         table = results.table.drop(columns=[taken], errors="ignore")
@@ -71,7 +100,7 @@ def check(folder: str, files: dict[str, str], choice: dict[str, Any]) -> dict[st
     except TableError as error:
         told = [_told("error", "columns", line) for line in str(error).splitlines()]
         return {"problems": told, "settled": choice["reading"], "ready": False}
-    tables = prepared(people, results, roles, reading)
+    tables = prepared(people, results, roles, Reading(**choice["reading"]))
     problems = tables.check(choice["sampled"])
     columns = [name for name in tables.people if name not in roles.ignore]
     tables.people[columns].to_csv(Path(folder, PEOPLE), index=False)
@@ -88,6 +117,7 @@ def check(folder: str, files: dict[str, str], choice: dict[str, Any]) -> dict[st
 
 
 def _told(level: str, where: str, message: str, choices: Any = ()) -> dict[str, Any]:
+    message = _OPTION.sub("", message)  # the page has buttons instead
     offered = [{"setting": one.setting, "value": one.value, "meaning": one.meaning} for one in choices]
     return {"level": level, "where": where, "message": message, "choices": offered}
 

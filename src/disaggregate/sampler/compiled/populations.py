@@ -230,37 +230,41 @@ def likeness(reports, individual, error, gradient):
     chances = np.empty((3, individual.size))
     fill_chances(individual, chances[0], chances[1], chances[2])
     means = np.zeros(n_groups)
+    balance = np.zeros(n_groups)
     n_all = 0.0
-    n_squares = 0.0
+    effective = 0.0
+    squares = 0.0
     grand = 0.0
     inside = 0.0
     n_samples = 0
     for j in range(n_groups):
         if reports.is_sample[j] == 0:
             continue
-        within = 0.0
         for row in range(reports.offsets[j], reports.offsets[j + 1]):
             means[j] += reports.weight[row] * chances[0, row]
         for row in range(reports.offsets[j], reports.offsets[j + 1]):
-            within += reports.weight[row] * square(chances[0, row] - means[j])
+            balance[j] += reports.jackknife[row] * (chances[0, row] - means[j])
+            inside += reports.jackknife[row] * square(chances[0, row] - means[j])
         n_samples += 1
-        n_all += reports.effective[j]
-        n_squares += square(reports.effective[j])
-        grand += reports.effective[j] * means[j]
-        inside += reports.effective[j] * within
+        n_all += reports.sampled[j]
+        effective += reports.effective[j]
+        squares += square(reports.effective[j])
+        grand += reports.sampled[j] * means[j]
     free = n_all - n_samples
     for row in range(individual.size):
         gradient[row] = 0.0
+    mean_rows = greater(effective, 1.0)
+    if n_samples > 1:
+        mean_rows = (effective - squares / effective) / (n_samples - 1)
     if n_samples < 2 or free <= 0.0:
-        return 0.5 * SMOOTHNESS, 0.0, greater(n_all / greater(n_samples, 1), 1.0)
+        return 0.5 * SMOOTHNESS, 0.0, mean_rows
     grand /= n_all
     between = 0.0
     for j in range(n_groups):
         if reports.is_sample[j]:
-            between += reports.effective[j] * square(means[j] - grand)
+            between += reports.sampled[j] * square(means[j] - grand)
     between /= n_samples - 1
     inside = inside / free + LEAST
-    mean_rows = (n_all - n_squares / n_all) / (n_samples - 1)
     deviation = math.sqrt(2.0 / (n_samples - 1) + 2.0 / free)
     factor = math.exp(greater(lesser(deviation * error, FARTHEST), -FARTHEST))
     ratio = factor * between / inside - 1.0
@@ -269,11 +273,13 @@ def likeness(reports, individual, error, gradient):
     for j in range(n_groups):
         if reports.is_sample[j] == 0:
             continue
-        scale = 2.0 * by_ratio * factor * reports.effective[j] / inside
-        of_group = (means[j] - grand) / (n_samples - 1)
+        scale = 2.0 * by_ratio * factor / inside
+        of_group = reports.sampled[j] * (means[j] - grand) / (n_samples - 1) + balance[j] / free * (
+            between / inside
+        )
         for row in range(reports.offsets[j], reports.offsets[j + 1]):
-            of_row = (chances[0, row] - means[j]) / free * (between / inside)
-            gradient[row] = scale * reports.weight[row] * (of_group - of_row) * chances[2, row]
+            of_row = reports.jackknife[row] * (chances[0, row] - means[j]) / free * (between / inside)
+            gradient[row] = scale * (reports.weight[row] * of_group - of_row) * chances[2, row]
     return 0.5 * (ratio + root), by_ratio * (ratio + 1.0) * deviation, mean_rows
 
 

@@ -19,21 +19,14 @@ for (const select of document.querySelectorAll(".roles select")) {
 }
 
 const card = document.querySelector("[data-watch]");
-const WORDS = {
-  starting: "Starting: the first fit after an installation compiles the sampler, which takes a minute or two",
-  tuning: "Finding good steps", sampling: "Drawing", writing: "Writing the answer",
-};
-const duration = (seconds) => (seconds < 90 ? `${Math.max(1, Math.round(seconds))} seconds` : `${Math.round(seconds / 60)} minutes`);
 
-function tell(fit) {
+function tell({ what, percent, left }) {
   const bar = document.getElementById("done");
-  const share = fit.total ? fit.done / fit.total : 0;
-  if (fit.state === "waiting") return;
-  if (fit.total) bar.value = 100 * share; else bar.removeAttribute("value");
-  const what = WORDS[fit.what] ?? (fit.what ? fit.what[0].toUpperCase() + fit.what.slice(1) : "Starting");
-  if (fit.state === "running") document.getElementById("what").textContent = fit.total ? `${what}: ${Math.floor(100 * share)}%` : `${what} …`;
-  const left = fit.left ? `About ${duration(fit.left)} left of this part. ` : "";
-  document.getElementById("left").textContent = `${left}${duration(fit.seconds)} so far. You may close this page and come back.`;
+  if (percent === null) bar.removeAttribute("value"); else bar.value = percent;
+  for (const [id, text] of [["what", what], ["left", left]]) {
+    const line = document.getElementById(id);
+    if (line.textContent !== text) line.textContent = text; // what is the same is not read aloud again
+  }
 }
 
 async function follow() {
@@ -43,7 +36,7 @@ async function follow() {
     const fit = await answer.json();
     if (fit.state === "done") { location.assign(card.dataset.next); return; }
     if (fit.state !== card.dataset.state) { location.reload(); return; }
-    tell(fit);
+    tell(fit.told);
   } catch { document.getElementById("left").textContent = "The page cannot be reached. Was it stopped in the terminal?"; }
   setTimeout(follow, 1000);
 }
