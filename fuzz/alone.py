@@ -6,8 +6,7 @@ Each table has one person with a job that nobody else has, an income above every
 A small model is fitted. The attacker has the rates of subgroups, the effects, the page and the file without
 individuals, all for at least 10 people, and looks for numbers of cells of fewer, for hidden cells that differences
 give away, for numbers beside the name of the cell or the group, and for the income. All tables of rates together
-are also taken as equations, to see whether they can be solved for a hidden cell: docs/privacy.md says that tables
-can be played off against each other, so that this is counted but is no failure. One line per kind of leak.
+are also taken as equations, to see whether they can be solved for a hidden cell. One line per kind of leak.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ import disaggregate as dg
 
 LEAST = 10
 TABLES = (("job",), ("sex",), ("g",), ("job", "sex"), ("g", "sex"))
-DOCUMENTED = "documented:"
 _ROW, _CELL = re.compile(r"<tr.*?</tr>", re.DOTALL), re.compile(r"<t[dh].*?</t[dh]>", re.DOTALL)
 _TAG, _NUMBER = re.compile(r"<[^>]*>"), re.compile(r"[-+\u2212]?\d*\.\d+ ?%?")
 JOB, HOME, INCOME = "lighthouse keeper", "lighthouse", 987_654.0
@@ -97,7 +95,7 @@ def _of_all_tables(people: pd.DataFrame, tables: dict[tuple[str, ...], pd.DataFr
     for by, wanted in secret:
         solution = np.linalg.lstsq(equations, wanted, rcond=None)[0]
         if np.abs(equations @ solution - wanted).max() < 1e-6:
-            yield f"{DOCUMENTED} a hidden cell of {'+'.join(by)} follows from all tables together"
+            yield f"subgroups by {'+'.join(by)}: a hidden cell follows from all tables together"
 
 
 def _of_page(analysis: Any, people: pd.DataFrame, folder: Path) -> Iterator[str]:
@@ -144,9 +142,8 @@ def main(argv: list[str] | None = None) -> int:
     print(f"{arguments.runs} tables")
     for leak, times in told.most_common():
         print(f"{times:5d}  {leak}")
-    undocumented = [leak for leak in told if not leak.startswith(DOCUMENTED)]
-    print(f"{len(undocumented)} kinds of leaks that are not documented" if undocumented else "nothing else leaked")
-    return int(bool(undocumented))
+    print("nothing leaked" if not told else f"{len(told)} kinds of leaks")
+    return int(bool(told))
 
 
 if __name__ == "__main__":

@@ -210,6 +210,8 @@ def main(argv: list[str] | None = None) -> int:
         if happened.startswith("wrong"):
             print(f"run {run}, {kind}: {happened}", flush=True)
         run += 1
+        if run % 20 == 0:
+            print(f"{run} fits: {dict(told)}", flush=True)
     for happened, times in [*told.most_common(), *by_kind.items()]:
         print(f"{times:5d}  {happened}")
     return int(any(happened.startswith("wrong") for happened in told))

@@ -597,11 +597,13 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             }
             return by_outcome(
                 drawn_by_class,
-                lambda drawn: withhold(drawn.table(level), min_group_size, members=drawn.effective),
+                lambda drawn: withhold(
+                    drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by)
+                ),
                 len(as_names(by)),
             )
         drawn = drawn_of(lambda probability: probability)
-        return withhold(drawn.table(level), min_group_size, members=drawn.effective)
+        return withhold(drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by))
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.

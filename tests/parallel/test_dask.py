@@ -11,7 +11,8 @@ from numpy.testing import assert_array_equal
 
 import disaggregate as dg
 from disaggregate.parallel import rounds
-from disaggregate.parallel.dask import is_dask_client
+from disaggregate.parallel.dask import DaskWorkers, is_dask_client
+from disaggregate.parallel.interrupts import hold_interrupts, noted_interrupts
 from tests.contract.small import small_model
 from tests.parallel.tiny_fit import digest_of_fit
 
@@ -70,7 +71,7 @@ def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
     told = []
 
     def interrupt_once(n_done, n_sweeps, what):
-        if what == "sampling" and n_done > 100 and not told:
+        if what == "sampling" and n_done > 5000 and not told:
             told.append(n_done)
             os.kill(os.getpid(), signal.SIGINT)
 
@@ -80,6 +81,17 @@ def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
     assert 0 < n_draws < 10**5
     expected = fit(n_jobs=2, n_replicas=1, n_draws=n_draws)
     assert_array_equal(model.predict_draws(TOWN.X), expected.predict_draws(TOWN.X))
+
+
+def test_after_an_interrupt_workers_are_not_waited_for_long(client, monkeypatch):
+    monkeypatch.setattr("disaggregate.parallel.dask._PATIENCE", 0.6)
+    began = time.monotonic()
+    with noted_interrupts():
+        hold_interrupts()
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(ConnectionError, match="did not come back"):
+            DaskWorkers(client).map(time.sleep, [30.0])
+    assert time.monotonic() - began < 15.0
 
 
 def test_a_fit_runs_inside_a_worker(client):
@@ -95,8 +107,6 @@ def test_clients_are_known_without_dask(client):
 
 
 def test_the_failure_of_a_task_is_the_callers(client):
-    from disaggregate.parallel.dask import DaskWorkers
-
     with pytest.raises(ZeroDivisionError):
         DaskWorkers(client).map(lambda x: 1 // x, [1, 0])
     assert DaskWorkers(client).map(abs, [-2, 3]) == [2, 3]

@@ -271,7 +271,7 @@ class Analysis:
         """
 
         def table_of(drawn: SubgroupDraws) -> pd.DataFrame:
-            return withhold(drawn.table(level), min_group_size, members=drawn.effective)
+            return withhold(drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by))
 
         if not self.outcomes:
             return table_of(self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes))

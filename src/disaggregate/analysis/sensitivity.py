@@ -221,7 +221,7 @@ def _rates(
     parts = []
     for names in groupings:
         drawn = analysis.subgroup_draws(people, names)
-        rates = withhold(drawn.table(level), min_group_size, members=drawn.effective)
+        rates = withhold(drawn.table(level), min_group_size, members=drawn.effective, by=names)
         keys = rates[names].astype(object).where(rates[names].notna(), "missing")
         told = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
         new = {"by": ", ".join(names) or "everybody", "subgroup": told, "change": change}

@@ -6,6 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
+from disaggregate.parallel.interrupts import is_interrupted
+
+# Seconds between two looks at the workers, and how long they are waited for after an interrupt.
+_GLANCE, _PATIENCE = 0.5, 5.0
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -28,7 +33,9 @@ class DaskWorkers:
         The tasks are functions of their items alone, so that it does not matter where or how often they run.
         """
         # Not pure: a second fit with the same seed is worked out again, and not looked up on the cluster.
-        return _results(self._client, self._client.map(function, list(items), pure=False))
+        futures = self._client.map(function, list(items), pure=False)
+        _wait_unless_interrupted(self._client, futures)
+        return _results(self._client, futures)
 
 
 class HeldByDask:
@@ -71,6 +78,24 @@ class HeldByDask:
         """One message for all parts: one for each would take the scheduler longer."""
         same = [[item] * len(self._futures) for item in shared]
         return self._client.map(function, self._futures, *each, *same, pure=False)
+
+
+def _wait_unless_interrupted(client: Any, futures: list[Any]) -> None:
+    """Wait for all; after an interrupt not for long, as a terminal interrupts workers on this machine too."""
+    from distributed import wait
+
+    patience = _PATIENCE
+    while True:
+        try:
+            wait(futures, timeout=_GLANCE)
+            return
+        except TimeoutError:
+            patience -= _GLANCE if is_interrupted() else 0.0
+        except CancelledError:
+            return  # there is no scheduler any more, of which the results will tell
+        if patience < 0.0:
+            client.cancel(futures)
+            raise ConnectionError("the fit was interrupted, and the workers did not come back.")
 
 
 def _results(client: Any, futures: list[Any]) -> list[Any]:

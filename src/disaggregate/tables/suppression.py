@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -45,7 +47,48 @@ def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
     people = np.asarray(sizes)
     if min_group_size == 1:
         return np.zeros(len(people), dtype=bool)
-    hide = people < min_group_size
+    return _with_others(people, people < min_group_size, min_group_size)
+
+
+def hidden_beside_margins(keys: NDArray[np.int64], sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
+    """Tell which cells to hide where tables by fewer of the columns may be shown as well.
+
+    A cell of a row of that table follows from the row's own number and the other cells. So what is hidden there is
+    hidden here, and every row has no hidden cell or enough of them.
+
+    Parameters
+    ----------
+    keys : ndarray of int, shape (n_cells, n_columns)
+        Level of each cell in each column, in the order of the levels.
+    sizes : array-like of int
+        People in each cell.
+    min_group_size : int
+        As for :func:`hidden`.
+    """
+    people, hide = np.asarray(sizes), hidden(sizes, min_group_size)
+    if min_group_size == 1 or not len(people):
+        return hide
+    margins = []
+    n_columns = keys.shape[1]
+    for chosen in (some for n in range(1, n_columns) for some in combinations(range(n_columns), n)):
+        levels, level = np.unique(keys[:, chosen], axis=0, return_inverse=True)
+        level = level.reshape(-1)
+        totals = np.bincount(level, weights=people, minlength=len(levels)).astype(np.int64)
+        hide |= hidden_beside_margins(levels, totals, min_group_size)[level]
+        margins.append(level)
+    n_before = -1
+    while hide.sum() != n_before:
+        n_before = hide.sum()
+        for level in margins:
+            for one in np.unique(level[hide]):
+                inside = np.flatnonzero(level == one)
+                hide[inside] = _with_others(people[inside], hide[inside], min_group_size)
+    return hide
+
+
+def _with_others(people: np.ndarray, hide: np.ndarray, min_group_size: int) -> NDArray[np.bool_]:
+    """Hide the next smallest too, until those that are hidden say nothing together."""
+    hide = hide.copy()
     for place in np.argsort(people, kind="stable"):
         if not hide.any() or (hide.sum() > 1 and people[hide].sum() >= min_group_size):
             break
@@ -97,6 +140,7 @@ def withhold(
     min_group_size: int,
     names: tuple[str, ...] = ESTIMATES,
     members: ArrayLike | None = None,
+    by: Sequence[str] = (),
 ) -> DataFrame:
     """Empty the numbers of a table's rows that speak of too few people, and say so in a column ``note``.
 
@@ -110,6 +154,8 @@ def withhold(
         The columns to empty, where the table has them.
     members : array-like of int, optional
         People that each row speaks of; column ``n`` by default.
+    by : sequence of str
+        Columns that make the rows; with several of them, see :func:`hidden_beside_margins`.
 
     Returns
     -------
@@ -118,6 +164,9 @@ def withhold(
     """
     sizes = np.asarray(table["n"] if members is None else members)
     hide = hidden(sizes, min_group_size)
+    if len(by) > 1:
+        keys = [table.groupby(name, sort=True, dropna=False, observed=True).ngroup() for name in by]
+        hide = hidden_beside_margins(np.column_stack(keys), sizes, min_group_size)
     told = [name for name in names if name in table]
     emptied = {name: _emptied(table[name], hide) for name in told}
     if min_group_size == 1:
