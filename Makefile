@@ -69,7 +69,9 @@ fuzz: $(VENV)/.installed-dev  ## bad input by the thousand for every reader, and
 	$(BIN)/python -m fuzz.forms --runs 100000
 	$(BIN)/python -m fuzz.random_problems --runs 10000
 	$(BIN)/python -m fuzz.dgc --runs 100000
+	$(BIN)/python -m fuzz.draws --runs 100000
 	$(BIN)/python -m fuzz.kills --runs 200
+	$(BIN)/python -m fuzz.two_users --runs 200
 	$(BIN)/python -m fuzz.spoiled --runs 900 --quiet
 	$(BIN)/python -m fuzz.hostile
 	$(BIN)/python -m fuzz.alone --runs 1000

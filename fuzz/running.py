@@ -19,7 +19,7 @@ import numpy as np
 
 MOST_SECONDS = 1.0
 MOST_MEGABYTES = 500
-_TELL_EVERY = 10_000
+_TELL_EVERY = 1_000
 
 # Takes bytes, and returns what is to be watched: it reads, and returns a word for how that ended.
 Target = Callable[[bytes], Callable[[], str]]

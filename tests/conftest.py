@@ -47,12 +47,14 @@ def short_pilots(request, monkeypatch):
     """
     if request.node.get_closest_marker("full_pilots"):
         return
-    from disaggregate.fitting import kernels
+    from disaggregate.fitting import escalation, kernels
     from disaggregate.sampler.dense import tuning
 
     monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
-    monkeypatch.setattr(kernels, "ENOUGH_TO_TUNE", 10)
-    monkeypatch.setattr(kernels, "ENOUGH_TO_COMPARE", 20)
+    for where in (kernels, escalation):
+        monkeypatch.setattr(where, "ENOUGH_TO_TUNE", 10)
+        monkeypatch.setattr(where, "ENOUGH_TO_COMPARE", 20)
+    monkeypatch.setattr(escalation, "_TRIAL_DRAWS", 10)
 
 
 @pytest.fixture(autouse=True, scope="session")

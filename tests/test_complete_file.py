@@ -2,11 +2,12 @@
 
 import os
 import stat
+from types import SimpleNamespace
 
 import pytest
 
 from disaggregate.cli.main import main
-from disaggregate.complete_file import complete_or_absent, require_writable
+from disaggregate.complete_file import complete_or_absent, require_room, require_writable
 
 
 def mode(path):
@@ -75,3 +76,11 @@ def test_the_command_line_refuses_them_before_any_work(tmp_path, monkeypatch, ca
     assert main(["effects", "model.dgz", "people.csv", "-o", output]) == 2
     assert "choose another place" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+def test_a_disk_without_room_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2**20))
+    require_room(tmp_path / "new folder" / "m.dgz", 2**20)
+    with pytest.raises(OSError, match="will take 2 MB or more, and 1 MB are free"):
+        require_room(tmp_path / "new folder" / "m.dgz", 2**21)
+    assert not list(tmp_path.iterdir())

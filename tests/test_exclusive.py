@@ -44,6 +44,23 @@ def test_another_process_is_refused_until_the_first_is_killed(tmp_path):
         pass
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
+def test_a_forked_process_that_lives_on_holds_nothing(tmp_path):
+    reader, writer = os.pipe()
+    holder = os.fork()
+    if holder == 0:
+        with exclusively(checkpoint=tmp_path / "run.dgc"):
+            if os.fork() == 0:  # the worker of a pool
+                os.read(reader, 1)
+                os._exit(0)
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(holder, 0)
+    with exclusively(checkpoint=tmp_path / "run.dgc"):
+        os.write(writer, b"x")
+    os.close(reader)
+    os.close(writer)
+
+
 def test_a_folder_that_cannot_be_written_is_left_to_who_writes(tmp_path):
     with exclusively(checkpoint=tmp_path / "none" / "run.dgc"):
         pass

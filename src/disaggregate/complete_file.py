@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +50,26 @@ def require_writable(target: Path) -> None:
         _create(partial, _mode_of(target))
     finally:
         partial.unlink(missing_ok=True)
+
+
+def require_room(target: Path, n_bytes: int) -> None:
+    """Raise OSError now where the disk will be full before so much is written.
+
+    Parameters
+    ----------
+    target : Path
+        A file or folder that is there or is to be there.
+    n_bytes : int
+        Bytes that it will take at least.
+    """
+    folder = next(path for path in (target.absolute(), *target.absolute().parents) if path.is_dir())
+    free = shutil.disk_usage(folder).free
+    if free < n_bytes:
+        raise OSError(
+            errno.ENOSPC,
+            f"{target} will take {n_bytes / 2**20:,.0f} MB or more, and {free / 2**20:,.0f} MB are free; make "
+            "room, write to another disk, or keep fewer draws or kernels (n_draws, centers)",
+        )
 
 
 def require_plain_file(target: Path) -> None:

@@ -20,6 +20,7 @@ from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.exclusive import exclusively
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
+from disaggregate.fitting.rounds import BURN, FIRST
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
@@ -28,6 +29,7 @@ from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
 from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
 from disaggregate.parallel.monitor import Progress
 from disaggregate.posterior.diagnostics import diagnose
+from disaggregate.posterior.enough import are_enough
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
@@ -87,8 +89,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         How much the prior of dense weights favours the main directions in which individuals differ, over those in
         which they differ little: the power to which it takes the kernel's variance along each. 1 is the Gaussian
         process with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
-    centers : "all", int or array, default="all"
-        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points.
+    centers : "auto", "all", int or array, default="auto"
+        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points. "auto" is
+        every one of up to 2,000 individuals, and 1,000 landmarks of more; with sparse weights every one.
     intercept : bool, default=True
         Whether a constant is always in the model, outside the selection of kernels.
     context : bool or "auto", default=False
@@ -114,11 +117,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     latent : "exact" or "metropolis", default="exact"
         How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
     n_replicas : int or None, default=None
-        Number of replicas of each chain on a ladder of powers of the evidence. None for just enough that
-        neighbours swap well with dense weights, and for one where groups have intercepts, whose posterior has one
-        mode, and with sparse weights, whose replicas are expensive.
+        Number of replicas of each chain on a ladder of powers of the evidence. None, with dense weights, for one
+        where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
+        neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with sparse
+        weights, whose replicas are expensive.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
-        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw.
+        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw. ``n_draws="auto"`` adds draws
+        in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
+        ``n_burn="auto"`` is 250 with that, and else 1,000.
     n_jobs : int or None, default=None
         Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
@@ -154,7 +160,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     diagnostics_ : Diagnostics
         R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
-        Log marginal likelihood of the reports, ``value`` and ``std_error``; only with a ladder of replicas.
+        Log marginal likelihood of the reports, ``value`` and ``std_error``, from a ladder of replicas or from the
+        trial that found that none is needed; not there with ``n_replicas=1``, nor where kernels are compared by
+        their modes alone.
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
 
@@ -179,7 +187,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         degree: float = 3,
         coef0: float = 1.0,
         emphasis: float | Literal["auto"] = "auto",
-        centers: Any = "all",
+        centers: Any = "auto",
         intercept: bool = True,
         context: bool | Literal["auto"] = False,
         group_effects: bool | Literal["auto"] = "auto",
@@ -192,8 +200,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         latent: Literal["exact", "metropolis"] = "exact",
         n_replicas: int | None = None,
         n_chains: int = 4,
-        n_draws: int = 1000,
-        n_burn: int = 1000,
+        n_draws: int | Literal["auto"] = 1000,
+        n_burn: int | Literal["auto"] = 1000,
         thin: int = 1,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -325,9 +333,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         """
         check_settings(self.get_params(deep=False))
-        if self.weights != "dense" or isinstance(self.centers, str):
+        if self.weights != "dense" or (isinstance(self.centers, str) and self.centers != "auto"):
             raise ValueError(
-                'data in partitions need weights="dense" and a number of landmarks, such as centers=500.'
+                'data in partitions need weights="dense" and landmarks: centers="auto", or a number such as 500.'
             )
         if any(population is not None for population in data.populations):
             raise ValueError(
@@ -372,14 +380,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             )
             if warm_start and self.__sklearn_is_fitted__():
                 last = getattr(self, "_session", None)
-                session.warm_start(last, self.n_draws)
+                session.warm_start(last, self._schedule.n_draws)
                 plan = session.plan
             else:
                 streams = Streams(session.seed_or(self.random_state))
                 plan = self._plan(features, data, context, partitions, streams, threads)
                 session.start_or_resume(plan)
             hold_interrupts()  # from the first sweep on
-            fitted = session.run()
+            fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
             if fitted.stopped_early:
                 hold_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
@@ -620,7 +628,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         """Write the fitted model to a file, which :func:`disaggregate.load` reads.
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
-        training individual, with a number those of so many, so treat it as you treat those. With
+        training individual, with a number or "auto" those of some, so treat it as you treat those. With
         ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds nobody's.
 
         Parameters
@@ -735,7 +743,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         return read_labels(y, n_rows)
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
-        centers = choose_centers(features, self.centers, streams.for_centers())
+        is_open = isinstance(self.centers, str) and self.centers == "auto"
+        wanted = "all" if is_open and self.weights == "sparse" else self.centers
+        centers = choose_centers(features, wanted, streams.for_centers())
         emphasis = self.emphasis if self.weights == "dense" else 1.0
         candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, emphasis, features)
         bases = [
@@ -743,6 +753,17 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             for candidate in candidates
         ]
         return bases, np.array([candidate.odds for candidate in candidates])
+
+    @property
+    def _schedule(self) -> Schedule:
+        """Length of a chain, to begin with, and its moves."""
+        moves: Moves = "dense" if self.weights == "dense" else "sparse"
+        moves = "published" if self.latent == "metropolis" else moves
+        n_draws = FIRST if self.n_draws == "auto" else self.n_draws
+        n_burn = self.n_burn
+        if n_burn == "auto":
+            n_burn = BURN if self.n_draws == "auto" else 1000
+        return Schedule(n_burn, n_draws, self.thin, moves)
 
     def _plan(
         self,
@@ -754,8 +775,6 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         threads: Threads,
     ) -> FitPlan:
         """Put together all that a fit needs."""
-        moves: Moves = "dense" if self.weights == "dense" else "sparse"
-        moves = "published" if self.latent == "metropolis" else moves
         bases, odds = self._candidates(features, streams)
         # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
         settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
@@ -772,7 +791,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             separate_constant=of_places,
             scale_priors=ScalePriors(**scale_priors(settings, of_places)),
             prior=Prior(float(self.a), float(self.b), *scale_prior(self.weights, self.mu, self.nu)),
-            schedule=Schedule(self.n_burn, self.n_draws, self.thin, moves),
+            schedule=self._schedule,
             n_chains=self.n_chains,
             n_replicas=self.n_replicas,
             streams=streams,

@@ -14,6 +14,20 @@ except ImportError:  # a system without such locks
     fcntl = None  # type: ignore[assignment]
 
 
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    """Hold nothing in a forked process: the worker of a pool may outlive the fit, and with it the lock."""
+    for descriptor in _held:
+        os.close(descriptor)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
 @contextmanager
 def exclusively(**paths: Any) -> Iterator[None]:
     """Hold some files or folders for as long as the block lasts.
@@ -37,12 +51,16 @@ def exclusively(**paths: Any) -> Iterator[None]:
 def _locked(path: Path, name: str) -> Iterator[None]:
     lock = path.with_name(f".{path.name}.lock")
     descriptor = _acquired(lock, f"{name}={str(path)!r}")
+    if descriptor is None:
+        yield
+        return
+    _held.add(descriptor)
     try:
         yield
     finally:
-        if descriptor is not None:
-            lock.unlink(missing_ok=True)  # while it is held, so that nobody holds a file without a name
-            os.close(descriptor)
+        lock.unlink(missing_ok=True)  # while it is held, so that nobody holds a file without a name
+        _held.discard(descriptor)
+        os.close(descriptor)
 
 
 def _acquired(lock: Path, what: str) -> int | None:

@@ -136,9 +136,12 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     n_chains = settings["n_chains"]
     sound = _is_whole(n_chains, 1) and n_chains <= _MOST_CHAINS
     _require(sound, "n_chains", f"a whole number from 1 to {_MOST_CHAINS:,}", n_chains)
-    for name in ("n_draws", "thin"):
-        _require(_is_whole(settings[name], 1), name, "a whole number of 1 or more", settings[name])
-    _require(_is_whole(settings["n_burn"], 0), "n_burn", "a whole number of 0 or more", settings["n_burn"])
+    n_draws, n_burn, thin = settings["n_draws"], settings["n_burn"], settings["thin"]
+    sound = _is_whole(n_draws, 1) or _is_one_of(n_draws, "auto")
+    _require(sound, "n_draws", 'a whole number of 1 or more, or "auto"', n_draws)
+    sound = _is_whole(n_burn, 0) or _is_one_of(n_burn, "auto")
+    _require(sound, "n_burn", 'a whole number of 0 or more, or "auto"', n_burn)
+    _require(_is_whole(thin, 1), "thin", "a whole number of 1 or more", thin)
     _require(
         isinstance(settings["intercept"], (bool, np.bool_)), "intercept", "True or False", settings["intercept"]
     )

@@ -44,7 +44,7 @@ def test_given_points_are_taken(points):
 @pytest.mark.parametrize(
     ("centers", "message"),
     [
-        ("some", "centers must be \"all\", a number or an array of points, got 'some'"),
+        ("some", 'centers must be "auto", "all", a number or an array of points, got \'some\''),
         (0, "centers must be 1 or more, got 0"),
         (-3, "centers must be 1 or more, got -3"),
         (None, r"centers as an array must have shape \(n_centers, 2\)"),
@@ -79,3 +79,11 @@ def test_landmarks_of_many_individuals_are_some_of_them(monkeypatch):
     assert {tuple(row) for row in chosen} <= {tuple(row) for row in X}
     np.testing.assert_array_equal(chosen, choose_centers(X, 30, np.random.default_rng(1)))
     assert choose_centers(X, 300, np.random.default_rng(1)).shape == (300, 2)
+
+
+def test_auto_is_every_row_of_few_and_landmarks_of_many(monkeypatch):
+    monkeypatch.setattr(centers, "ALL_ROWS", 20)
+    monkeypatch.setattr(centers, "LANDMARKS", 7)
+    X = np.random.default_rng(0).standard_normal((21, 2))
+    np.testing.assert_array_equal(choose_centers(X[:20], "auto", np.random.default_rng(0)), X[:20])
+    assert choose_centers(X, "auto", np.random.default_rng(0)).shape == (7, 2)

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import warnings
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -284,6 +285,19 @@ def test_a_second_interrupt_is_meant(folder, tmp_path, monkeypatch):
 
     monkeypatch.setattr("disaggregate.estimator.diagnose", interrupted)
     assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz")]) == 130
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("where", ["-o", "--draws-to"])
+def test_a_disk_without_room_is_told_of_before_the_first_sweep(where, folder, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10**6 if where == "-o" else 10**7))
+    monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda session: pytest.fail("too late"))
+    draws = changed(SHORT, "--draws", "10000")
+    if where == "--draws-to":
+        monkeypatch.setattr("disaggregate.analysis.tables.require_room_for_model", lambda *given: None)
+        draws = [*changed(SHORT, "--draws", "100000"), where, str(tmp_path / "draws")]
+    told = complaint(["fit", *paths(folder), *ROLES, *draws, "-o", str(tmp_path / "m.dgz")], capsys)
+    assert "MB are free" in told
     assert not list(tmp_path.iterdir())
 
 

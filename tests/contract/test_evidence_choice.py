@@ -72,7 +72,8 @@ def test_evidence_prefers_the_kernel_of_the_data_by_the_same_margin_in_short_and
     short = {k.kernel: k.log_evidence for k in chosen.diagnostics_.kernels[:3]}
     by_gamma = {k.gamma: k.log_evidence for k in chosen.diagnostics_.kernels[1:]}
     scale = sorted(by_gamma)[1]
-    error = 5.0 * (curve.std_error + line.std_error + short["linear"].std_error + by_gamma[scale].std_error)
+    assert np.isnan(short["linear"].std_error)  # hopeless, as its mode has settled
+    error = 5.0 * (curve.std_error + line.std_error + by_gamma[scale].std_error)
     assert abs((curve.value - line.value) - (by_gamma[scale].value - short["linear"].value)) < error + 0.5
 
 

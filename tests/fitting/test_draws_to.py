@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import os
+import pickle
 import shutil
 import threading
 import tracemalloc
@@ -212,6 +213,19 @@ def test_what_is_kept_comes_back(make, tmp_path):
     weights, whole = other.joined(NOTHING)
     np.testing.assert_array_equal(whole, [0, 1, 2, 0, 0, 1, 0, 1, 2, 3])
     np.testing.assert_array_equal(weights[:, 0], [0, 2, 4, 0, 0, 2, 100, 102, 104, 106])
+
+
+def test_another_process_writes_nothing_and_brings_its_draws_back(tmp_path):
+    kept = KeptOnDisk(tmp_path / "it")
+    kept.append(batch(3))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    elsewhere = pickle.loads(pickle.dumps(kept))
+    elsewhere.append(batch(0))
+    elsewhere.append(batch(2, first=50))
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+    kept.restore(pickle.loads(pickle.dumps(elsewhere)).snapshot())
+    np.testing.assert_array_equal(kept.joined(NOTHING)[0][:, 0], [0, 2, 4, 50, 52])
+    assert kept.snapshot()["on_disk"][0][0] == 5 * 16
 
 
 def test_arrays_of_nothing_need_no_file(tmp_path):

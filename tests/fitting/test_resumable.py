@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from disaggregate.fitting.resumable import require_sound_draws
 from disaggregate.saving.archive import read_archive, write_archive
 from disaggregate.saving.model import CLASSES
 from disaggregate.saving.tree import Reader, Writer
@@ -143,3 +144,23 @@ def test_a_checkpoint_that_is_read_and_written_again_resumes(kind, seeds, tmp_pa
     resumed = resume(kind, seeds, tmp_path / "run.dgc", lambda saved: None)
     whole = make_fit(KINDS[kind])()
     np.testing.assert_array_equal(resumed.posterior_.delta2, whole.posterior_.delta2)
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        (np.full((3, 2), 1e200), np.ones((3, 1))),
+        (np.full((3, 2), np.nan), np.ones((3, 1))),
+        (np.ones((3, 2)), np.ones((2, 1))),
+        (np.ones(3, dtype=np.int64), np.ones(2), np.zeros(3, dtype=np.int64), np.ones(3)),
+        (np.ones(2, dtype=np.int64), np.ones(2), np.zeros(2, dtype=np.int64), np.ones(2), np.zeros((1, 2, 2))),
+    ],
+)
+def test_forged_draws_in_files_are_refused(drawn):
+    with pytest.raises(ValueError, match="its draws does not fit"):
+        require_sound_draws(drawn)
+
+
+def test_draws_as_sampling_leaves_them_pass():
+    require_sound_draws((np.ones((3, 2)), np.full((3, 1), np.inf), np.ones((0, 0, 2))))
+    require_sound_draws((np.ones(2, dtype=np.int64), np.ones(2), np.zeros(5, dtype=np.int64), np.ones(5)))

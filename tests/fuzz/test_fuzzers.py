@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from fuzz import dgc, dgz, forms, people, results
+from fuzz import dgc, dgz, draws, forms, people, results
 from fuzz.choices import Choices
 from fuzz.running import Watch, feed_random_bytes, megabytes
 
 
-@pytest.mark.parametrize("fuzzer", [dgc, dgz, forms, people, results])
+@pytest.mark.parametrize("fuzzer", [dgc, dgz, draws, forms, people, results])
 def test_readers_keep_their_promise(fuzzer):
     target = fuzzer.make_target()
     watch = Watch(target, most_megabytes=megabytes() + 200.0)  # beside what other tests have taken

@@ -20,7 +20,9 @@ def test_pairs_stand_between_their_rungs(ax):
 
 
 def test_bad_input_is_explained():
-    with pytest.raises(ValueError, match=r"each chain had one replica\. Fit with n_replicas=None"):
-        replica_swaps(None)
+    single = LadderReport(np.ones(1), np.empty(0), LogEvidence(0, 0), 0.0, "starts agreed")
+    for none in (None, single):
+        with pytest.raises(ValueError, match=r"each chain had one replica\. Fit with n_replicas=8"):
+            replica_swaps(none)
     with pytest.raises(ValueError, match=r"needs model.diagnostics_.ladder, but got list"):
         replica_swaps([0.1])

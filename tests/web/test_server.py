@@ -22,9 +22,9 @@ UPLOAD = 16 * 2**20
 CODE = f"""
 from disaggregate.web.limits import Limits
 from disaggregate.web.server import serve
-serve(browser=False, say=lambda text: print(text, flush=True), limits=Limits(upload={UPLOAD}, task_seconds=20.0))
+serve(browser=False, say=lambda text: print(text, flush=True), limits=Limits(upload={UPLOAD}, task_seconds=90.0))
 """
-PATIENCE = 2.0  # seconds for a page while others attack; one takes milliseconds on a quiet machine
+PATIENCE = 10.0  # seconds for a page while others attack; it takes milliseconds on a quiet machine
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at memory in /proc")
 
 
@@ -38,7 +38,7 @@ class Server:
 
     def ask(self, path="/", method="GET", body=None, **headers):
         """Return status and page, also if the server hangs up before all was sent."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         sent = {"Cookie": f"disaggregate-{self.port}={self.token}", **headers}
         named = {name.replace("_", "-"): text for name, text in sent.items()}
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it answers before all was sent

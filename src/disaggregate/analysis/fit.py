@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 from disaggregate.analysis.analysis import Analysis
@@ -43,6 +44,7 @@ def fit_tables(
     landmarks: int | None = None,
     reading: Reading | None = None,
     told: Told | None = None,
+    room_for: str | Path | None = None,
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
 
@@ -89,6 +91,8 @@ def fit_tables(
     told : callable, optional
         Is told what was found in the tables, a list of :class:`disaggregate.tables.problem.Problem`, before the
         first sweep. By default warnings are warned of. ``problems`` of the result has them all.
+    room_for : str or Path, optional
+        File that the model is to be saved to: a disk that has no room for it is told of before the first sweep.
 
     Returns
     -------
@@ -118,6 +122,7 @@ def fit_tables(
         "how": how,
         "reading": reading,
         "told": told,
+        "room_for": room_for,
     }
     if not is_folder(people):
         return replace(fit_in_memory(people, results, landmarks=landmarks, **given), outcome=outcome)

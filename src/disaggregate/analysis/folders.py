@@ -11,6 +11,7 @@ import pandas as pd
 
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.remarks import Remarks
+from disaggregate.analysis.room import require_room_for_model
 from disaggregate.analysis.telling import Told, tell, tell_remarks
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.even_choice import even_choice
@@ -57,6 +58,7 @@ def fit_folder(
     how: dict[str, Any] | None = None,
     reading: Reading | None = None,
     told: Told | None = None,
+    room_for: str | Path | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
@@ -70,7 +72,7 @@ def fit_folder(
     people : path
         A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
         like ``district=7`` is a column.
-    results, group, sampled, confidence, noise_kind, settings, how, reading, told, **roles
+    results, group, sampled, confidence, noise_kind, settings, how, reading, told, room_for, **roles
         As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
         say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One row per
         person: no ``count``.
@@ -111,6 +113,7 @@ def fit_folder(
         raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
     data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
     classifier = GroupStatsClassifier(**{"centers": _CENTERS, **GROUPS_ARE_PLACES, **(settings or {})})
+    require_room_for_model(room_for, classifier, len(narrow))
     classifier._fit_partitions(
         encoder.transform(sample),
         Everybody(folder, kept, encoder, schema),

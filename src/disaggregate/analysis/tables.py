@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal
 
 from disaggregate.analysis import privacy
 from disaggregate.analysis.analysis import Analysis
+from disaggregate.analysis.room import require_room_for_model
 from disaggregate.analysis.telling import Told, tell
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.settings import GROUPS_ARE_PLACES
@@ -33,6 +35,7 @@ def fit_in_memory(
     landmarks: int | None,
     reading: Reading | None = None,
     told: Told | None = None,
+    room_for: str | Path | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them; arguments as for :func:`disaggregate.fit_tables`."""
@@ -53,6 +56,7 @@ def fit_in_memory(
     given = settings or {}
     defaults = {} if given.get("weights") == "sparse" else GROUPS_ARE_PLACES
     classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
+    require_room_for_model(room_for, classifier, len(X))
     weights = weights_in_shares(people, known, ids, evidence)
     classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts_to_fit(people, known), **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, without_choices(problems))

@@ -12,6 +12,10 @@ import numpy as np
 # Landmarks are chosen among this many rows at most: more would take longer and look the same.
 _ENOUGH_ROWS = 50_000
 
+# With centers="auto" kernels sit on all rows up to this many, and beyond on so many landmarks: a Gaussian process
+# keeps 300 directions at most, which these span as well.
+ALL_ROWS, LANDMARKS = 2000, 1000
+
 # Square matrices, of a row and a column an individual, that a fit with a kernel on each holds at once.
 _MATRICES = 3
 
@@ -23,14 +27,17 @@ def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) 
     ----------
     X : ndarray of shape (n_rows, n_features)
         Training individuals.
-    centers : "all", int or array-like of shape (n_centers, n_features)
-        Every individual, as in the paper; this many k-means++ landmarks; or the centres themselves.
+    centers : "auto", "all", int or array-like of shape (n_centers, n_features)
+        Every individual while that is cheap, and landmarks beyond; every individual, as in the paper; this many
+        k-means++ landmarks; or the centres themselves.
     generator : numpy.random.Generator
         Draws the landmarks.
     """
+    if isinstance(centers, str) and centers == "auto":
+        centers = LANDMARKS if len(X) > ALL_ROWS else "all"
     if isinstance(centers, str):
         if centers != "all":
-            raise ValueError(f'centers must be "all", a number or an array of points, got {centers!r}.')
+            raise ValueError(f'centers must be "auto", "all", a number or an array of points, got {centers!r}.')
         _require_memory(len(X))
         return X
     if isinstance(centers, Integral) and not isinstance(centers, bool):
@@ -43,8 +50,8 @@ def _require_memory(n_rows: int) -> None:
     if needed > there:
         raise ValueError(
             f'centers="all" puts a kernel on each of the {n_rows:,} individuals and would need some '
-            f"{needed / 2**30:,.0f} GB of memory, but this machine has {there / 2**30:,.0f}: give a number of "
-            "landmarks, such as centers=500."
+            f"{needed / 2**30:,.0f} GB of memory, but this machine has {there / 2**30:,.0f}: use "
+            'centers="auto", or a number of landmarks, such as centers=500.'
         )
 
 
@@ -75,7 +82,7 @@ def _given(X: np.ndarray, centers: Any) -> np.ndarray:
     try:
         points = np.array(centers, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        raise ValueError(f'centers must be "all", a number or an array of points; {error}.') from error
+        raise ValueError(f'centers must be "auto", "all", a number or an array of points; {error}.') from error
     if points.ndim != 2 or points.shape[1] != X.shape[1] or len(points) == 0:
         raise ValueError(
             f"centers as an array must have shape (n_centers, {X.shape[1]}), one column for each feature of X; "

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from disaggregate.basis.columns import VANISHING, Basis
+from disaggregate.basis.eigenvectors import leading_eigenvectors
 
 # Directions that together hold less than this share of the prior variance are left out.
 _NEGLIGIBLE = 1e-3
@@ -119,11 +120,14 @@ def _features_of_kernels(between: np.ndarray, constant: np.ndarray, emphasis: fl
     if mean_variance <= VANISHING:  # there is nothing to scale up but rounding errors
         return np.zeros((len(between), 0))
     centred = between - constant - constant[:, None] + constant.mean()
-    value, vector = np.linalg.eigh(centred / mean_variance)
-    kept = value > _NUMERICAL_ZERO * max(1.0, value.max())
-    value, vector = value[kept], vector[:, kept]
-    variance = (value / value.max(initial=0.0)) ** emphasis
-    mean = variance.sum() / len(between)
+    found = leading_eigenvectors(centred / mean_variance, emphasis)
+    largest = float(found.value.max(initial=0.0))
+    kept = found.value > _NUMERICAL_ZERO * max(1.0, largest)
+    value, vector = found.value[kept], found.vector[:, kept]
+    if not len(value):
+        return np.zeros((len(between), 0))
+    variance = (value / largest) ** emphasis
+    mean = found.total / len(between)
     return vector * (np.sqrt(variance) / value) / (np.sqrt(mean) * mean_variance)
 
 

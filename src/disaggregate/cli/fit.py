@@ -62,7 +62,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="may groups differ in ways that no feature tells? (default: auto, where the people are a sample of "
         "their group or rows are cells)",
     )
-    add("--centers", type=whole_number(1), metavar="N", help="kernels on N landmarks (default: on all people)")
+    add(
+        "--centers",
+        type=whole_number(1),
+        metavar="N",
+        help="kernels on N landmarks (default: on all people up to 2,000, else on 1,000 landmarks)",
+    )
     add(
         "--landmarks",
         type=whole_number(1),
@@ -116,6 +121,7 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
             outcome=arguments.outcome,
             reading=reading_of(arguments),
             told=partial(_tell_problems, arguments),
+            room_for=arguments.output,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
         analysis.save(arguments.output, anonymise=arguments.landmarks is not None)

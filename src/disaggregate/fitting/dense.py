@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from disaggregate.fitting.digits import digest, require_same_digits
-from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.kernels import TunedKernel, held_rows, kernel_model, kernels_of_mixture, tuned
+from disaggregate.fitting.draws_place import DrawsInMemory, DrawsPlace
+from disaggregate.fitting.kernel_model import TunedKernel, held_rows, kernel_model, tuned
+from disaggregate.fitting.kernels import kernels_of_mixture
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
 from disaggregate.fitting.resumable import (
     DenseShape,
     require_as_many,
     require_dense_chain,
+    require_sound_draws,
     require_tuned_kernels,
     require_tuning,
 )
@@ -89,6 +91,15 @@ class DenseSampling:
         """All chains; those of different kernels alternate, so that they are equally far at any time."""
         return [chain for turn in zip(*self._chains, strict=True) for chain in turn]
 
+    @property
+    def n_planned(self) -> int:
+        """Draws per chain that are planned."""
+        return sum(self._planned())
+
+    def so_far(self) -> Posterior:
+        """Return what was drawn so far, to be judged."""
+        return self._posterior(self._even_draws()[0], DrawsInMemory())
+
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
         weights = np.array([kernel.weight for kernel in self._kernels])
@@ -110,6 +121,8 @@ class DenseSampling:
                     "log_evidence": kernel.tuning.mode.log_evidence,
                     "log_ratios": kernel.tuning.log_ratios,
                     "columns": digest(kernel.model.to_kernels),
+                    "evidence": kernel.log_evidence,
+                    "reason": kernel.reason,
                 }
                 for kernel, n_draws in zip(self._kernels, self._planned(), strict=True)
             ],
@@ -122,8 +135,9 @@ class DenseSampling:
         require_as_many(snapshots, self.chains)
         for snapshot, shape in zip(snapshots, expected, strict=True):
             require_dense_chain(snapshot, shape)
-        for chain, snapshot in zip(self.chains, snapshots, strict=True):
+        for chain, snapshot, shape in zip(self.chains, snapshots, expected, strict=True):
             chain.restore(snapshot)
+            require_sound_draws(chain.kept.joined(shape.nothing))
 
     def fitted(self, place: DrawsPlace) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
@@ -131,7 +145,9 @@ class DenseSampling:
         plan, data = self._plan, self._plan.data
         constant = None if plan.separate_constant or plan.has_places else plan.scale_priors.individual
         reports = {
-            kernel.index: ladder_report(chains, kernel.tuning.powers, data, constant)
+            kernel.index: ladder_report(
+                chains, kernel.tuning.powers, data, constant, kernel.log_evidence, kernel.reason
+            )
             for kernel, chains in zip(self._kernels, draws, strict=True)
         }
         ladder = _sum_up(reports, self._scores)
@@ -217,7 +233,8 @@ def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKerne
     position, metric = found["mode"]
     mode = Mode(position, Metric(*metric), found["log_evidence"])
     tuning = Tuning(found["powers"], Metric(*found["metric"]), mode, found["log_ratios"])
-    return tuned(model, tuning, found["index"], found["weight"])
+    again = tuned(model, tuning, found["index"], found["weight"])
+    return replace(again, log_evidence=found["evidence"], reason=found["reason"])
 
 
 def _part_of(schedule: Schedule, n_draws: int) -> Schedule:

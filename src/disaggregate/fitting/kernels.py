@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import softmax
 
-from disaggregate.basis import Basis, choose_centers, principal_directions
-from disaggregate.basis.directions import independent_features, leading_directions, with_constant
+from disaggregate.basis import Basis, choose_centers
+from disaggregate.basis.centers import ALL_ROWS
+from disaggregate.fitting.escalation import try_kernels
+from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, held_rows, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
-from disaggregate.model.outcomes import column_order, stacked
-from disaggregate.model.reports import log_peaks, make_reports
-from disaggregate.parallel import hold, run_tasks
-from disaggregate.parallel.held import Held
-from disaggregate.parallel.one_blas_thread import one_blas_thread_here
+from disaggregate.model.reports import log_peaks
+from disaggregate.parallel import run_tasks
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
-from disaggregate.sampler.dense.backend import Backend
-from disaggregate.sampler.dense.outcomes import OutcomeData
-from disaggregate.sampler.dense.partition import TILE_ROWS, PartitionRows, Recipe, storage_for
-from disaggregate.sampler.dense.partitioned import PartitionedData
 from disaggregate.sampler.dense.start import best_mode
-from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, Tuning, pilot_sweeps, tune
-from disaggregate.sampler.dense.whole import WholeData
+from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, pilot_sweeps, tune
 from disaggregate.sampler.rungs import first_powers
 
 # A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run. Many
@@ -34,111 +28,7 @@ _LEAST_SHARE = 0.4
 
 # Kernels are compared on at most this many centres; beyond, finding their directions takes longer than a short
 # run.
-_MOST_CENTERS = 1500
-
-# Weights of all scores of several outcomes together: a search for modes takes the third power of their number.
-_MOST_WEIGHTS = 900
-
-
-@dataclass(frozen=True)
-class KernelModel:
-    """A kernel with its data, ready for a pilot run.
-
-    Attributes
-    ----------
-    basis : Basis
-        The kernel on its centres.
-    to_kernels : ndarray
-        Turns weights of the columns into weights of the kernels.
-    backend : Backend
-        Columns and reports.
-    """
-
-    basis: Basis
-    to_kernels: np.ndarray
-    backend: Backend
-
-
-@dataclass(frozen=True)
-class TunedKernel:
-    """A kernel that is ready to run.
-
-    Attributes
-    ----------
-    model : KernelModel
-        The kernel with its data, and the evidence at the tuned powers.
-    tuning : Tuning
-        What a pilot run found.
-    index : int
-        Its number among the candidates.
-    weight : float
-        Its share of the draws.
-    """
-
-    model: KernelModel
-    tuning: Tuning
-    index: int = 0
-    weight: float = 1.0
-
-
-def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | None = None) -> KernelModel:
-    """Find the columns of a kernel's Gaussian process, at once or partition by partition.
-
-    Parameters
-    ----------
-    plan : FitPlan
-        Data and model.
-    basis : Basis
-        The kernel.
-    powers : ndarray of shape (n_rungs,)
-        Powers of the evidence.
-    rows : Held, optional
-        The rows of the partitions, where there are any.
-    """
-    if plan.n_outcomes > 2:
-        return _outcome_model(plan, basis, powers)
-    if plan.partitions is None or rows is None:
-        directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
-        components = plan.components(directions.spread, directions.n_fixed, len(plan.X))
-        whole = WholeData(components, directions.columns, make_reports(plan.data), powers)
-        return KernelModel(basis, directions.to_kernels, whole)
-    half = independent_features(basis, plan.separate_constant)
-    gram = np.sum(rows.ask(_products_of, None, basis, half), axis=0)
-    spread, _, to_kernels = leading_directions(half, gram)
-    n_fixed = int(basis.intercept and plan.separate_constant)
-    to_kernels = with_constant(to_kernels, n_fixed)
-    storage = storage_for(plan.storage, sum(plan.partitions.n_rows), len(to_kernels))
-    recipe = Recipe(basis, to_kernels, powers, storage)
-    components = plan.components(spread, n_fixed, sum(plan.partitions.n_rows))
-    partitioned = PartitionedData(components, rows, plan.partitions, recipe)
-    return KernelModel(basis, to_kernels, partitioned)
-
-
-def _outcome_model(plan: FitPlan, basis: Basis, powers: np.ndarray) -> KernelModel:
-    """Give the columns of a kernel to each of several scores."""
-    every = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
-    directions = every.leading(max(1, _MOST_WEIGHTS // (plan.n_outcomes - 1)))
-    one = plan.components(directions.spread, directions.n_fixed, len(plan.X))
-    order = column_order(one)
-    components = stacked(one, plan.n_outcomes, one.n_places)
-    backend = OutcomeData(components, directions.columns[order], plan.outcome_reports, powers)
-    return KernelModel(basis, np.ascontiguousarray(directions.to_kernels[order]), backend)
-
-
-def held_rows(plan: FitPlan) -> Held | None:
-    """Put the rows of the partitions where they will be worked on."""
-    return None if plan.partitions is None else hold(plan.partitions.rows, plan.executor, plan.threads)
-
-
-def _products_of(rows: PartitionRows, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
-    """Products of the features over the rows of one partition, some rows at a time."""
-    X = rows.features()
-    gram = np.zeros((half.shape[1], half.shape[1]))
-    with one_blas_thread_here():
-        for start in range(0, len(X), TILE_ROWS):
-            features = half.T @ basis.columns(X[start : start + TILE_ROWS])
-            gram += features @ features.T
-    return gram
+_MOST_CENTERS = ALL_ROWS
 
 
 def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
@@ -146,34 +36,64 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
     modes tell how probable each kernel is, and chains need no ladder unless it is asked for. With more than two
-    outcomes there is none.
+    outcomes there is none. Otherwise trials tell (:mod:`disaggregate.fitting.escalation`).
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
-    single = plan.n_outcomes > 2 or (plan.has_places and plan.n_replicas is None)
-    n_replicas = 1 if single else plan.n_replicas
-    if len(plan.bases) == 1:
-        return run_pilots(plan, plan.bases, n_replicas, ENOUGH_TO_TUNE), []
-    scores, pilots = (weigh_by_modes(plan), []) if single else weigh_kernels(plan)
-    kept = [index for index, score in enumerate(scores) if score.weight > 0.0]
-    if n_replicas is None and len(plan.bases[0].centers) <= _MOST_CENTERS:
-        ready = [pilots[index] for index in kept]
+    by_modes = plan.n_outcomes > 2 or (plan.has_places and plan.n_replicas is None)
+    n_replicas = 1 if by_modes else plan.n_replicas
+    if len(plan.bases) == 1 and n_replicas is not None:
+        return run_pilots(plan, plan.bases, [n_replicas], ENOUGH_TO_TUNE), []
+    tried: list[TunedKernel | None] = []
+    if by_modes:
+        scores = weigh_by_modes(plan)
     else:
-        ready = run_pilots(plan, [plan.bases[index] for index in kept], n_replicas, ENOUGH_TO_TUNE)
+        scores, tried = weigh_by_trials(plan)
+    kept = [index for index, score in enumerate(scores) if score.weight > 0.0]
+    ready = _ready_to_run(plan, kept, n_replicas, tried)
     weighed = [
         replace(pilot, index=index, weight=scores[index].weight) for pilot, index in zip(ready, kept, strict=True)
     ]
-    return weighed, scores
+    return weighed, scores if len(scores) > 1 else []
 
 
-def weigh_kernels(plan: FitPlan) -> tuple[list[KernelScore], list[TunedKernel]]:
-    """Make a short run with each kernel; return how they did, and the runs."""
+def _ready_to_run(
+    plan: FitPlan, kept: list[int], n_replicas: int | None, tried: list[TunedKernel | None]
+) -> list[TunedKernel]:
+    """Tune the kernels that are kept, unless their trials have done so on the centres of the fit."""
+    bases = [plan.bases[index] for index in kept]
+    if n_replicas is not None:
+        return run_pilots(plan, bases, [n_replicas] * len(kept), ENOUGH_TO_TUNE)
+    known = [kernel for index in kept if (kernel := tried[index]) is not None]
+    if len(plan.bases) == 1 or len(plan.bases[0].centers) <= _MOST_CENTERS:
+        return known
+    replicas = [1 if len(kernel.tuning.powers) == 1 else None for kernel in known]
+    again = run_pilots(plan, bases, replicas, ENOUGH_TO_TUNE)
+    return [
+        replace(kernel, log_evidence=before.log_evidence, reason=before.reason)
+        for kernel, before in zip(again, known, strict=True)
+    ]
+
+
+def weigh_by_trials(plan: FitPlan) -> tuple[list[KernelScore], list[TunedKernel | None]]:
+    """Try each kernel, as far as it is worth it; return how they did, and those that were tuned."""
+    evidence, tried = try_kernels(plan, _compared(plan))
+    return score_kernels(plan, evidence), tried
+
+
+def _compared(plan: FitPlan) -> list[Basis]:
+    """Return the kernels on as many centres as it takes to compare them; a single one keeps its own."""
+    if len(plan.bases) == 1:
+        return plan.bases
     centers = choose_centers(plan.bases[0].centers, _MOST_CENTERS, plan.streams.for_centers())
-    bases = [replace(basis, centers=centers) for basis in plan.bases]
-    pilots = run_pilots(plan, bases, None, ENOUGH_TO_COMPARE)
+    return [replace(basis, centers=centers) for basis in plan.bases]
+
+
+def weigh_by_ladders(plan: FitPlan) -> list[KernelScore]:
+    """Compare kernels by pilot runs of ladders."""
+    pilots = run_pilots(plan, _compared(plan), [None] * len(plan.bases), ENOUGH_TO_COMPARE)
     peak = float(log_peaks(plan.data).sum())
-    evidence = [log_evidence([pilot.tuning.log_ratios], peak) for pilot in pilots]
-    return score_kernels(plan, evidence), pilots
+    return score_kernels(plan, [log_evidence([pilot.tuning.log_ratios], peak) for pilot in pilots])
 
 
 def weigh_by_modes(plan: FitPlan) -> list[KernelScore]:
@@ -189,7 +109,7 @@ def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
     """Return the index of the kernel of greatest weight, and how all did; a single one needs no comparison."""
     if len(plan.bases) == 1:
         return 0, []
-    scores, _ = weigh_kernels(plan)
+    scores = weigh_by_ladders(plan)
     return int(np.argmax([score.weight for score in scores])), scores
 
 
@@ -215,12 +135,6 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     return [tuned(model, tune(model.backend, n_replicas, ENOUGH_TO_TUNE, rng), index)], scores
 
 
-def tuned(model: KernelModel, tuning: Tuning, index: int = 0, weight: float = 1.0) -> TunedKernel:
-    """Put a kernel and what its pilot found together."""
-    backend = model.backend.with_powers(tuning.powers)
-    return TunedKernel(replace(model, backend=backend), tuning, index, weight)
-
-
 @dataclass(frozen=True)
 class _PilotTask:
     """Everything that one pilot run needs."""
@@ -232,13 +146,26 @@ class _PilotTask:
     on_sweeps: Callable[[int], None] | None = None
 
 
-def run_pilots(plan: FitPlan, bases: list[Basis], n_replicas: int | None, n_last: int) -> list[TunedKernel]:
-    """Make a pilot run with each kernel, side by side, and return what they found in the same order."""
+def run_pilots(
+    plan: FitPlan, bases: list[Basis], replicas: Sequence[int | None], n_last: int
+) -> list[TunedKernel]:
+    """Make a pilot run with each kernel, side by side, and return what they found in the same order.
+
+    Parameters
+    ----------
+    plan : FitPlan
+        Data and model.
+    bases : list of Basis
+        The kernels.
+    replicas : sequence of int or None
+        Replicas of each; None for just enough.
+    n_last : int
+        Sweeps of the last phase.
+    """
     plan.prepare()
-    powers = first_powers(n_replicas)
     tasks = [
-        _PilotTask(kernel_model(plan, basis, powers), n_replicas, n_last, generator)
-        for basis, generator in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
+        _PilotTask(kernel_model(plan, basis, first_powers(n_replicas)), n_replicas, n_last, generator)
+        for basis, n_replicas, generator in zip(bases, replicas, plan.streams.for_pilots(len(bases)), strict=True)
     ]
     what = "tuning" if len(tasks) == 1 else "comparing kernels"
     n_sweeps = len(tasks) * pilot_sweeps(n_last)

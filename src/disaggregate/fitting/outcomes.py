@@ -8,7 +8,7 @@ import numpy as np
 
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsPlace
-from disaggregate.fitting.kernels import TunedKernel
+from disaggregate.fitting.kernel_model import TunedKernel
 from disaggregate.fitting.results import Fitted
 from disaggregate.posterior.draws import KernelDraws, Put, gather_outcome_draws
 from disaggregate.sampler.dense.chains import DenseDraws

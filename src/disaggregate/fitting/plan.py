@@ -27,6 +27,19 @@ from disaggregate.sampler.streams import Streams
 CONSTANT_DEVIATION = 1.5
 
 
+def fewest_bytes(n_draws: int, n_weights: int) -> int:
+    """Say how much dense weights take in a file at least: a quarter of their size, as some kernels need fewer.
+
+    Parameters
+    ----------
+    n_draws : int
+        Draws of all chains.
+    n_weights : int
+        Weights per draw.
+    """
+    return 2 * n_draws * n_weights
+
+
 class ScalePriors(NamedTuple):
     """Priors of the scales of the score components."""
 
@@ -101,6 +114,14 @@ class FitPlan:
     executor: Executor | None
     progress: Progress
     storage: str = "auto"
+
+    @property
+    def least_bytes(self) -> int:
+        """Bytes that the draws will take at least: dense weights hardly shrink, sparse ones are few."""
+        if self.schedule.moves != "dense":
+            return 0
+        n_weights = min(basis.n_columns for basis in self.bases)
+        return fewest_bytes(self.n_chains * self.schedule.n_draws, n_weights)
 
     @property
     def has_samples(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -22,6 +22,7 @@ Given = ParamSpec("Given")
 _MOST_DRAWS = 2**40
 _MOST_RUNGS = 1000
 _LARGEST = 1e100
+_ROWS_AT_ONCE = 2**14
 # Words of generators and of checksums are unsigned, of so many bits at most.
 _WORDS = {"has_uint32": 2, "uinteger": 2**32}
 _LARGEST_WORD = 2**128
@@ -65,12 +66,15 @@ def require_tuned_kernels(found: Any, n_bases: int, n_replicas: int | None) -> N
         _require_powers(one["powers"], n_replicas)
         _require(isinstance(one["columns"], str), "the digits of a kernel")
         _require(_is_number(one["log_evidence"]), "the evidence of a kernel")
+        _require(one["evidence"] is None or _is_evidence(one["evidence"]), "the evidence of a kernel")
+        _require(isinstance(one["reason"], str), "the reason for its ladder")
     _require(len({one["index"] for one in kernels}) == len(kernels), "its kernels")
     _require(abs(sum(one["weight"] for one in kernels) - 1.0) < 1e-6 or len(kernels) < n_bases, "its weights")
 
 
 _KERNEL = {
     *("index", "weight", "n_draws", "powers", "metric", "mode", "log_evidence", "log_ratios", "columns"),
+    *("evidence", "reason"),
 }
 
 
@@ -230,6 +234,24 @@ def require_as_many(snapshots: Any, chains: Sequence[Any]) -> None:
     _require(isinstance(snapshots, list) and len(snapshots) == len(chains), "the number of chains")
 
 
+@_one_complaint
+def require_sound_draws(drawn: Batch) -> None:
+    """Check draws by their numbers, also those in files, of which only sizes and checksums were looked at.
+
+    Parameters
+    ----------
+    drawn : tuple of ndarray
+        All draws of a chain: of dense weights one row per draw in each array; of sparse ones in all but the active
+        columns and their weights.
+    """
+    by_draw = drawn if drawn[0].ndim > 1 else (*drawn[:2], *drawn[4:])
+    lengths = {len(array) for array in by_draw if np.prod(array.shape[1:])}  # rows of nothing take no file
+    _require(len(lengths) == 1, "its draws")
+    for array in drawn:
+        for first in range(0, len(array), _ROWS_AT_ONCE):
+            _require(_are_moderate(array[first : first + _ROWS_AT_ONCE]), "its draws")
+
+
 def require_active_columns(draws: Any, n_columns: int) -> None:
     """Check the draws of a chain with sparse weights, wherever they are kept: which columns are active.
 
@@ -318,9 +340,13 @@ def _require_scores(scores: Any, n_bases: int) -> None:
         _require(isinstance(score, KernelScore) and isinstance(score.kernel, str), "its comparison of kernels")
         numbers = (score.gamma, score.prior, score.weight, score.emphasis)
         _require(all(map(_is_number, numbers)), "its comparison of kernels")
-        known = score.log_evidence
-        sound = isinstance(known, LogEvidence) and isinstance(score.context, bool)
-        _require(sound and all(_is_number(getattr(known, one.name)) for one in fields(known)), "its evidence")
+        _require(_is_evidence(score.log_evidence) and isinstance(score.context, bool), "its evidence")
+
+
+def _is_evidence(known: Any) -> bool:
+    """Tell evidence, whose error need not be known."""
+    error = known.std_error if isinstance(known, LogEvidence) else None
+    return isinstance(error, float) and _is_number(known.value) and (np.isnan(error) or _is_number(error))
 
 
 def _require_generator(state: dict[str, Any]) -> None:

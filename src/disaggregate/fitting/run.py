@@ -8,6 +8,7 @@ from disaggregate.fitting.draws_place import DrawsPlace
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
 from disaggregate.parallel import Runner, Watcher, run_in_turns
+from disaggregate.posterior.mixture import Posterior
 from disaggregate.sampler.kept import Kept
 
 
@@ -28,6 +29,13 @@ class Sampling(Protocol):
     def chains(self) -> list[Chain]:
         """All chains."""
 
+    @property
+    def n_planned(self) -> int:
+        """Draws per chain that are planned."""
+
+    def so_far(self) -> Posterior:
+        """Return what was drawn so far, to be judged."""
+
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
 
@@ -41,8 +49,8 @@ class Sampling(Protocol):
         """Return what was drawn so far, with the draws where they are to be."""
 
 
-def run(sampling: Sampling, plan: FitPlan, watcher: Watcher | None = None) -> None:
-    """Run the chains to their end; after an interrupt they are where they were.
+def run(sampling: Sampling, plan: FitPlan, watcher: Watcher | None = None) -> bool:
+    """Run the chains to their end and return True; after an interrupt they are where they were.
 
     Parameters
     ----------
@@ -54,7 +62,7 @@ def run(sampling: Sampling, plan: FitPlan, watcher: Watcher | None = None) -> No
         Told after every turn.
     """
     plan.prepare()
-    run_in_turns(
+    return run_in_turns(
         sampling.chains,
         threads=plan.threads,
         progress=plan.progress,

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from disaggregate.complete_file import require_room
 from disaggregate.fitting.dense import DenseSampling
 from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
 from disaggregate.fitting.outcomes import OutcomeSampling
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
+from disaggregate.fitting.rounds import more_draws
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
 from disaggregate.parallel import Watcher
+from disaggregate.posterior.mixture import Posterior
 from disaggregate.sampler.kept import are_on_disk
 
 
@@ -39,6 +42,9 @@ class CheckpointWriter(Watcher):
 
     def watch(self, resume_state: dict[str, Any], chains: Any) -> None:
         """Begin with chains that were just set up; they are on file from now on."""
+
+    def replan(self, resume_state: dict[str, Any]) -> None:
+        """Take down that the same chains have got more draws to do."""
 
     def write(self) -> None:
         """Write where the chains are; nobody must be moving them."""
@@ -109,6 +115,7 @@ class FitSession:
         self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
+            require_room(self._folder.folder, plan.least_bytes)
             self._folder.claim(again=self._resume)
         kind: type[DenseSampling] | type[SparseSampling]
         kind = DenseSampling if plan.schedule.moves == "dense" else SparseSampling
@@ -136,16 +143,28 @@ class FitSession:
         self._seed, self._sampling, self._plan = last._seed, last._sampling, last._plan
         self._sampling.lengthen(n_draws)
 
-    def run(self) -> Fitted:
-        """Run the chains, with checkpoints if they are wanted, and return what they drew."""
+    def run(self, are_enough: Callable[[Posterior], bool] | None = None) -> Fitted:
+        """Run the chains, with checkpoints if they are wanted, and return what they drew.
+
+        Parameters
+        ----------
+        are_enough : callable, optional
+            Tells whether draws are enough; without it there is one round of them.
+        """
         sampling, plan = self._ready, self.plan
+        writer = None
         with plan.threads:
-            if self._path is None:
-                run(sampling, plan)
-            else:
+            if self._path is not None:
                 writer = self._checkpoints.writer(self._path, self._fingerprint, self._seed)
                 writer.watch(sampling.resume_state(), sampling.chains)
-                run(sampling, plan, writer)
+            while run(sampling, plan, writer) and are_enough is not None:
+                n_more = more_draws(sampling.n_planned)
+                if n_more == 0 or are_enough(sampling.so_far()):
+                    break
+                sampling.lengthen(n_more)
+                if writer is not None:
+                    writer.replan(sampling.resume_state())
+            if writer is not None:
                 writer.write()
         return sampling.fitted(self._store)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from disaggregate.basis import unit_columns
-from disaggregate.fitting.draws_place import DrawsPlace
+from disaggregate.fitting.draws_place import DrawsInMemory, DrawsPlace
 from disaggregate.fitting.kernels import most_probable
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
@@ -18,6 +18,7 @@ from disaggregate.fitting.resumable import (
     SparseShape,
     require_active_columns,
     require_as_many,
+    require_sound_draws,
     require_sparse_chain,
     require_sparse_found,
 )
@@ -27,8 +28,8 @@ from disaggregate.parallel.monitor import Monitor
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import ladder_report
-from disaggregate.posterior.mixture import weave
-from disaggregate.sampler.chain import NO_DRAWS, SparseChain
+from disaggregate.posterior.mixture import Posterior, weave
+from disaggregate.sampler.chain import NO_DRAWS, ChainDraws, SparseChain
 from disaggregate.sampler.chains import proposals_a_sweep, sparse_chains
 from disaggregate.sampler.ladder import PILOT_SWEEPS, LadderChain, tune_powers
 from disaggregate.sampler.model import Problem, empty_state, make_problem
@@ -79,6 +80,16 @@ class SparseSampling:
         """All chains."""
         return list(self._chains)
 
+    @property
+    def n_planned(self) -> int:
+        """Draws per chain that are planned."""
+        return self._chains[0].schedule.n_draws
+
+    def so_far(self) -> Posterior:
+        """Return what was drawn so far, to be judged."""
+        [chains], _ = even_draws([[chain.draws() for chain in self._chains]], [self.n_planned])
+        return self._posterior(chains, DrawsInMemory())
+
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
         for chain in self._chains:
@@ -100,6 +111,7 @@ class SparseSampling:
             require_sparse_chain(snapshot, self._shape(chain))
         for chain, snapshot in zip(self._chains, snapshots, strict=True):
             chain.restore(snapshot)
+            require_sound_draws(chain.kept.joined(self._shape(chain).nothing))
             require_active_columns(chain.draws(), len(self._problem.gram))  # also those that are in files
 
     def _shape(self, chain: SparseChain | LadderChain) -> SparseShape:
@@ -126,9 +138,11 @@ class SparseSampling:
         data, prior = self._plan.data, self._plan.prior
         # Under the prior (5) a constant f has the variance delta2 / N.
         ladder = ladder_report(chains, self._powers, data, inverse_gamma(prior.mu, prior.nu / len(self._plan.X)))
+        return Fitted(self._posterior(chains, place), *tallies(data, [chains]), ladder, self._scores, missing)
+
+    def _posterior(self, chains: list[ChainDraws], place: DrawsPlace) -> Posterior:
         part = gather_sparse_draws(chains, self._basis, self._column_scales, partial(place.put, 0))
-        posterior = weave([part], self._plan.streams.for_order())
-        return Fitted(posterior, *tallies(data, [chains]), ladder, self._scores, missing)
+        return weave([part], self._plan.streams.for_order())
 
 
 def _powers(problem: Problem, plan: FitPlan) -> np.ndarray:

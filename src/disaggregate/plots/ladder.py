@@ -63,11 +63,11 @@ def _short(power: float) -> str:
 
 
 def _read(ladder: Any) -> tuple[np.ndarray, np.ndarray]:
-    if ladder is None:
-        raise ValueError(
-            "There is no ladder to draw, because each chain had one replica. Fit with n_replicas=None and "
-            'weights="dense", or with n_replicas=8 or more.'
-        )
-    if not (hasattr(ladder, "powers") and hasattr(ladder, "swap_rates")):
+    if ladder is not None and not (hasattr(ladder, "powers") and hasattr(ladder, "swap_rates")):
         raise ValueError(f"This plot needs model.diagnostics_.ladder, but got {type(ladder).__name__}.")
+    if ladder is None or len(ladder.powers) < 2:
+        raise ValueError(
+            "There is no ladder to draw, because each chain had one replica. Fit with n_replicas=8 or more "
+            "to have one in any case."
+        )
     return np.asarray(ladder.powers), np.asarray(ladder.swap_rates)

@@ -59,7 +59,8 @@ class Diagnostics:
     worst_rhat, fewest_effective : float
         The worst over everything above.
     ladder : LadderReport or None
-        Powers, swap rates and evidence of the ladder of replicas, where there is one.
+        Powers and swap rates of the ladder of replicas, the evidence, and why there is a ladder or none. A single
+        replica has one power and no swap rates; None where nothing is known of the evidence.
     kernels : list of KernelScore
         Kernels that were compared, with their evidence; empty when there was nothing to choose.
     converged : bool
@@ -246,6 +247,15 @@ def _judge_telling(removed: float) -> str:
 
 
 def _judge_swaps(ladder: LadderReport) -> str:
+    """Say why there is a ladder of replicas, or none, and how well it mixes."""
+    because = f", because {ladder.reason}" if ladder.reason else ""
+    if not ladder.is_ladder:
+        return f" Each chain is a single replica{because}."
+    why = f" Each chain is a ladder of replicas{because}." if because else ""
+    return why + _judge_mixing(ladder)
+
+
+def _judge_mixing(ladder: LadderReport) -> str:
     lowest, n_rungs = float(ladder.swap_rates.min()), len(ladder.powers)
     seen = f"{n_rungs} replicas a chain, neighbours trade places in {lowest:.0%} of the tries or more"
     if lowest < _FEW_SWAPS:

@@ -1,4 +1,4 @@
-"""What the ladder of replicas says: how well it mixed, and how probable the reports are."""
+"""What the replicas say: how well a ladder mixed, why there is one or none, and how probable the reports are."""
 
 from __future__ import annotations
 
@@ -29,12 +29,20 @@ class LadderReport:
         Log marginal likelihood of the reports.
     log_evidence_constant : float
         The same for a model in which everybody has the same probability; NaN where that was not compared.
+    reason : str
+        Why there is a ladder, or none, where the fit found that out.
     """
 
     powers: np.ndarray
     swap_rates: np.ndarray
     log_evidence: LogEvidence
     log_evidence_constant: float
+    reason: str = ""
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether there are several replicas."""
+        return len(self.powers) > 1
 
     @property
     def gain(self) -> float:
@@ -48,18 +56,23 @@ def mixture_report(reports: Sequence[LadderReport], evidence: LogEvidence) -> La
     Parameters
     ----------
     reports : sequence of LadderReport
-        One a kernel.
+        One per kernel, that of the greatest weight first where none has a ladder.
     evidence : LogEvidence
         Averaged over kernels.
     """
-    worst = min(reports, key=lambda report: report.swap_rates.min())
+    worst = min(reports, key=lambda report: report.swap_rates.min(initial=1.0) if report.is_ladder else 2.0)
     return replace(worst, log_evidence=evidence)
 
 
 def ladder_report(
-    chains: Sequence[DenseDraws | ChainDraws], powers: np.ndarray, data: GroupedData, constant: ScalePrior | None
+    chains: Sequence[DenseDraws | ChainDraws],
+    powers: np.ndarray,
+    data: GroupedData,
+    constant: ScalePrior | None,
+    known: LogEvidence | None = None,
+    reason: str = "",
 ) -> LadderReport | None:
-    """Sum up the ladders of all chains; None where there is only one rung.
+    """Sum up the ladders of all chains; None where there is only one rung and the evidence is not known.
 
     Parameters
     ----------
@@ -71,15 +84,22 @@ def ladder_report(
         What the groups report.
     constant : ScalePrior or None
         Prior of the variance of a constant f; None where a constant is no rival worth comparing with.
+    known : LogEvidence, optional
+        The evidence as it was found before the chains; a ladder's own is better.
+    reason : str, default=""
+        Why there is a ladder, or none.
     """
-    if len(powers) == 1:
+    if len(powers) == 1 and known is None:
         return None
     peak = float(log_peaks(data).sum())
+    if len(powers) > 1 or known is None:
+        known = log_evidence([chain.log_ratios for chain in chains], peak)
     return LadderReport(
         powers=powers,
         swap_rates=np.mean([chain.swap_rates for chain in chains], axis=0),
-        log_evidence=log_evidence([chain.log_ratios for chain in chains], peak),
+        log_evidence=known,
         log_evidence_constant=np.nan
         if constant is None
         else peak + log_evidence_of_constant(make_reports(data), constant),
+        reason=reason,
     )

@@ -77,7 +77,7 @@ def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> Lo
     joint = np.log(prior) + [part.value for part in parts]
     value = float(logsumexp(joint))
     errors = np.exp(joint - value) * [part.std_error for part in parts]
-    return LogEvidence(value, float(np.sqrt(np.sum(errors**2))))
+    return LogEvidence(value, float(np.sqrt(np.nansum(errors**2))))  # those not known belong to hopeless models
 
 
 def _sum_of_ratios(log_ratios: np.ndarray) -> float:

@@ -78,6 +78,8 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
             ("The same if everybody were alike", f"{ladder.log_evidence_constant:.2f}"),
             ("Gain from the features", f"{ladder.gain:+.2f}"),
         ]
+    if not ladder.is_ladder:
+        return facts
     return [
         *facts,
         ("Replicas, and how often the laziest pair swaps", f"{len(ladder.powers)}, {ladder.swap_rates.min():.0%}"),

@@ -62,7 +62,9 @@ class KeptOnDisk:
     """Draws in files, one an array, that are open only while a batch is written.
 
     What lies behind the last known byte is written over: it comes from a run that was killed after its last
-    checkpoint, or on a worker that was lost.
+    checkpoint. Only the process that has this object writes: a worker that outlives its fit must not write into
+    the files of the one that resumes it. What is sent to other processes keeps new draws in memory, to bring
+    them back.
 
     Parameters
     ----------
@@ -73,6 +75,9 @@ class KeptOnDisk:
     def __init__(self, stem: Path) -> None:
         self._stem = stem
         self._known: list[tuple[int, int]] = []  # bytes of each file that count, and their checksum
+
+    def __reduce__(self) -> tuple[type[KeptElsewhere], tuple[list[tuple[int, int]]]]:
+        return KeptElsewhere, (self._known,)
 
     def append(self, batch: Batch) -> None:
         """Add some draws."""
@@ -98,18 +103,51 @@ class KeptOnDisk:
 
     def restore(self, snapshot: Any) -> None:
         """Go back to where the files were; draws that were in memory then are written to them."""
-        self._known = []
+        before, self._known = self._known, []
         if isinstance(snapshot, (list, tuple)):
             for batch in snapshot:
                 self.append(tuple(batch))
             return
         known = [(int(n_bytes), int(checksum)) for n_bytes, checksum in snapshot["on_disk"]]
-        for place, (n_bytes, checksum) in enumerate(known):
-            _require_content(self._path(place), n_bytes, checksum)
+        if known != before:  # else nobody but this object has written since
+            for place, (n_bytes, checksum) in enumerate(known):
+                _require_content(self._path(place), n_bytes, checksum)
         self._known = known
+        for batch in snapshot.get("new", ()):
+            self.append(tuple(batch))
 
     def _path(self, place: int) -> Path:
         return self._stem.with_name(f"{self._stem.name}_{place}.raw")
+
+
+class KeptElsewhere:
+    """What :class:`KeptOnDisk` is in another process: new draws stay in memory until they are back.
+
+    Parameters
+    ----------
+    known : list of tuple of int
+        Bytes of each file that count, and their checksum, when it was sent.
+    """
+
+    def __init__(self, known: list[tuple[int, int]]) -> None:
+        self._known, self._new = known, KeptInMemory()
+
+    def append(self, batch: Batch) -> None:
+        """Add some draws."""
+        self._new.append(batch)
+
+    def joined(self, nothing: Batch) -> Batch:
+        """Return the new draws; the others are where the files are."""
+        return self._new.joined(nothing)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Take down what is new, for :meth:`KeptOnDisk.restore`."""
+        return {"on_disk": [list(known) for known in self._known], "new": self._new.snapshot()}
+
+    def restore(self, snapshot: Any) -> None:
+        """Go back to where it was sent from."""
+        self._known = [(int(n_bytes), int(checksum)) for n_bytes, checksum in snapshot["on_disk"]]
+        self._new.restore(snapshot.get("new", []))
 
 
 def are_on_disk(snapshot: Any) -> bool:
@@ -145,5 +183,5 @@ def _require_content(path: Path, n_bytes: int, checksum: int) -> None:
     if left or found != checksum:
         raise ValueError(
             f"{path} does not hold the draws that were written there: give the draws_to= of the fit that is to go "
-            "on, which all workers must see, with its files as they were."
+            "on, with its files as they were."
         )

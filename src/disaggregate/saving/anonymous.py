@@ -37,6 +37,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
     """
     if isinstance(model.centers, (str, int, np.integer)):
         whose = "every individual" if isinstance(model.centers, str) else "some of the individuals"
+        whose = "individuals" if model.centers == "auto" else whose
         raise ValueError(
             f"this model cannot be anonymised: with centers={model.centers!r} its kernels sit on {whose}, and it "
             "needs their features to predict. Fit with centers=disaggregate.privacy.landmarks(X, 200), which are "

@@ -22,7 +22,7 @@ from disaggregate.saving.pace import Pace
 from disaggregate.saving.tree import Reader, Writer
 
 # What snapshots of chains consist of; those of other layouts belong to other versions.
-_LAYOUT = 3
+_LAYOUT = 4
 
 # Digits of a seed at most: those that numpy takes from the operating system have 39.
 _LONGEST_SEED = 1000
@@ -68,6 +68,10 @@ class Checkpoint(CheckpointWriter):
         self._resume_state, self._chains = resume_state, list(chains)
         self._take_down()
         self._write_snapshots()  # what cannot be written at all is told before the first sweep
+
+    def replan(self, resume_state: dict[str, Any]) -> None:
+        """Take down that the same chains have got more draws to do."""
+        self._resume_state = resume_state
 
     def after_turn(self, runner: Runner) -> None:
         """Take a runner down if that is due."""

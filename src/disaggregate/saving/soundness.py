@@ -266,7 +266,8 @@ def _is_ladder(ladder: Any) -> bool:
     if not isinstance(ladder, LadderReport) or not _is_evidence(ladder.log_evidence):
         return False
     are_rates = _is_finite_array(ladder.powers, 1) and _is_array(ladder.swap_rates, 1, "f")
-    return are_rates and len(ladder.swap_rates) > 0 and _is_number(ladder.log_evidence_constant)
+    sound = are_rates and len(ladder.swap_rates) == len(ladder.powers) - 1 and isinstance(ladder.reason, str)
+    return sound and _is_number(ladder.log_evidence_constant)
 
 
 def _is_evidence(known: Any) -> bool:

@@ -14,7 +14,7 @@ _DISPERSION = 2.0
 
 # A mode around which the posterior has less than exp of minus this of its mass is left: a chain might never find
 # its way from there.
-_HOPELESS = 6.0
+HOPELESS = 6.0
 
 # By how much the logarithms of the group components' scales are lowered at the start of a search.
 _LOWER = 4.0
@@ -38,11 +38,11 @@ def best_mode(target: Target, n_starts: int, rng: np.random.Generator) -> Mode:
     """
     center = prior_center(target.components)
     starts = [center, _with_low_group_scales(target.components, center)][:n_starts]
-    starts += [_random_start(target.components, rng) for _ in range(n_starts - 2)]
+    starts += [random_start(target.components, rng) for _ in range(n_starts - 2)]
     return max((find_mode(target, start) for start in starts), key=lambda mode: mode.log_evidence)
 
 
-def _random_start(components: Components, rng: np.random.Generator) -> np.ndarray:
+def random_start(components: Components, rng: np.random.Generator) -> np.ndarray:
     """Draw weights from the prior, at half their size, with scales that are typical of it."""
     position, center = draw_from_prior(components, rng), prior_center(components)
     scales = _scales(components)
@@ -82,9 +82,14 @@ def start_chains(target: Target, numbers: list[int], best: Mode, rngs: list[np.r
 def _one_chain(target: Target, number: int, best: Mode, rng: np.random.Generator) -> np.ndarray:
     components, mode = target.components, best
     if number > 0:
-        found = find_mode(target, _random_start(components, rng))
-        mode = found if found.log_evidence > best.log_evidence - _HOPELESS else best
-    aside = _step_aside(target, mode, rng)
+        found = find_mode(target, random_start(components, rng))
+        mode = found if found.log_evidence > best.log_evidence - HOPELESS else best
+    return start_around(target, mode, rng)
+
+
+def start_around(target: Target, mode: Mode, rng: np.random.Generator) -> np.ndarray:
+    """Put the replicas of one chain around a mode, those of higher rungs between there and the prior."""
+    components, aside = target.components, _step_aside(target, mode, rng)
     position = np.empty((len(target.powers), components.n_coordinates))
     for rung, power in enumerate(target.powers):
         position[rung] = power * aside + np.sqrt(1.0 - power**2) * draw_from_prior(components, rng)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +61,7 @@ def tune(
     n_last: int,
     rng: np.random.Generator,
     on_sweeps: Callable[[int], None] | None = None,
+    mode: Mode | None = None,
 ) -> Tuning:
     """Run a pilot chain and tune on it.
 
@@ -79,8 +80,11 @@ def tune(
         The pilot's own generator.
     on_sweeps : callable, optional
         Told how many sweeps were done, some times a second.
+    mode : Mode, optional
+        The best mode that is known; without it a search is made.
     """
-    mode = best_mode(backend.target, backend.n_starts, rng)
+    if mode is None:
+        mode = best_mode(backend.target, backend.n_starts, rng)
     powers = backend.target.powers
     state = new_state(start_chains(backend.target, [0], mode, [rng]))
     components = backend.target.components
@@ -161,10 +165,10 @@ def _run_phase(
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
     late = np.exp(np.mean(steps[len(steps) // 2 :], axis=0))
-    return _Phase(late, _typical(curvatures, len(backend.target.components.priors)), swapped, log_ratios)
+    return _Phase(late, typical_curvature(curvatures, len(backend.target.components.priors)), swapped, log_ratios)
 
 
-def _typical(curvatures: list[np.ndarray], n_scales: int) -> np.ndarray:
+def typical_curvature(curvatures: Sequence[np.ndarray] | np.ndarray, n_scales: int) -> np.ndarray:
     """Average the curvatures of several positions.
 
     With several scales some positions are much narrower than others along this direction or that, and an average

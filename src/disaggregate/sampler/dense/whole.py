@@ -109,6 +109,12 @@ class WholeData:
         """Length of the tallies of all groups' shares."""
         return int(self._reports.tally_starts[-1])
 
+    def scores(self, position: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Work out f of some rows at some positions, intercepts of groups left out."""
+        query = self.target.query(position)
+        group = np.searchsorted(self._reports.offsets, rows, side="right") - 1
+        return query.weights @ self._columns[:, rows] + query.group[:, group]
+
     def with_powers(self, powers: np.ndarray) -> WholeData:
         """Return the same data with another ladder."""
         return WholeData(self.target.components, self._columns, self._base, powers)

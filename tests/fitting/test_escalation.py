@@ -1,0 +1,119 @@
+"""From modes to single replicas to ladders: which way a fit takes, and that it says why."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from disaggregate import GroupStatsClassifier
+from disaggregate.fitting.escalation import lengths_for, unclear_kernels
+from disaggregate.posterior.bridge import bridge_evidence
+from disaggregate.posterior.log_evidence import LogEvidence
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+SHORT = {"n_chains": 4, "n_draws": 150, "n_burn": 60, "random_state": 0, "kernel": "linear", "emphasis": 1.0}
+
+
+def mirror_images(n_groups=10, size=20, seed=0):
+    """Groups in which everybody has a mirror image: nobody can tell whether the left or the right is positive."""
+    rng = np.random.default_rng(seed)
+    right = rng.standard_normal((n_groups * size // 2, 2))
+    X = np.concatenate([right, right * [-1.0, 1.0]])
+    groups = np.tile(np.arange(len(right)) % n_groups, 2)
+    y = X[:, 0] > 0.3
+    return X, {k: y[groups == k].mean() for k in range(n_groups)}, groups
+
+
+def test_groups_of_mirror_images_take_the_ladder_and_tell_no_side():
+    X, shares, groups = mirror_images()
+    model = GroupStatsClassifier(**SHORT).fit(X, shares, groups=groups)
+    ladder = model.diagnostics_.ladder
+    assert ladder.is_ladder
+    assert "modes of comparable weight" in ladder.reason
+    assert f"a ladder of replicas, because {ladder.reason}" in model.diagnostics_.verdict
+    right, left = model.predict_proba(np.array([[1.5, 0.0], [-1.5, 0.0]]))[:, 1]
+    assert_allclose([right, left], 0.5 * (right + left), atol=0.15)
+    alone = GroupStatsClassifier(**SHORT, n_replicas=1).fit(X, shares, groups=groups)
+    assert alone.diagnostics_.worst_rhat > 1.4 > model.diagnostics_.worst_rhat
+
+
+def test_many_small_groups_need_no_ladder_and_the_evidence_is_known():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((160, 2))
+    groups = np.arange(160) // 4
+    y = X[:, 0] > 0.2
+    shares = {k: y[groups == k].mean() for k in range(40)}
+    model = GroupStatsClassifier(**SHORT).fit(X, shares, groups=groups)
+    ladder = model.diagnostics_.ladder
+    assert not ladder.is_ladder
+    assert ladder.swap_rates.shape == (0,)
+    assert "starts agreed" in ladder.reason
+    assert "a single replica, because" in model.diagnostics_.verdict
+    asked_for = GroupStatsClassifier(**SHORT, n_replicas=6).fit(X, shares, groups=groups)
+    assert asked_for.diagnostics_.ladder.reason == ""
+    error = 5.0 * (model.log_evidence_.std_error + asked_for.log_evidence_.std_error)
+    assert_allclose(model.log_evidence_.value, asked_for.log_evidence_.value, atol=0.3 + error)
+
+
+class NormalTarget:
+    """A normal density around 1 with a known normaliser, and the log scale of a prior that is normal, too."""
+
+    components = SimpleNamespace(priors=np.zeros((1, 4)))
+
+    def __init__(self, precision, log_evidence):
+        self.precision, self.log_evidence = precision, log_evidence
+
+    def evaluate(self, position, rungs):
+        away = position - 1.0
+        _, log_determinant = np.linalg.slogdet(self.precision)
+        # One coordinate is a log scale, whose density has 2 pi in it; those of weights leave it out.
+        top = self.log_evidence + 0.5 * log_determinant - 0.5 * np.log(2.0 * np.pi)
+        return 0.5 * np.einsum("ni,ij,nj->n", away, self.precision, away) - top, -away @ self.precision
+
+    def curvature(self, position, rungs):
+        return np.stack([self.precision] * len(position))
+
+
+@pytest.mark.parametrize("misjudged", [1.0, 1.3])
+def test_a_bridge_finds_the_normaliser_of_a_normal_density(misjudged):
+    rng = np.random.default_rng(2)
+    half = rng.standard_normal((3, 5))
+    precision = half.T @ half + np.eye(5)
+    target = NormalTarget(precision, log_evidence=-7.0)
+    noise = rng.standard_normal((4, 200, 5))
+    draws = 1.0 + noise @ np.linalg.inv(np.linalg.cholesky(precision))
+    target.curvature = lambda position, rungs: np.stack([misjudged * precision] * len(position))
+    found = bridge_evidence(target, draws, 2.0, rng)
+    exact = misjudged == 1.0
+    assert_allclose(found.value, -5.0, atol=1e-6 if exact else max(5.0 * found.std_error, 0.02))
+    assert found.std_error < (1e-6 if exact else 0.1)
+
+
+def evidence(*pairs):
+    return [LogEvidence(*pair) for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        (evidence((0.0, 0.1), (-1.0, 0.2)), []),  # both are known well
+        (evidence((0.0, 0.1), (-1.0, 0.9)), [1]),
+        (evidence((0.0, np.nan), (-1.0, np.nan)), [0, 1]),
+        (evidence((0.0, 0.1), (-6.0, 0.9)), []),  # not in the running, whatever its error
+        (evidence((0.0, 0.9), (-6.0, 0.1)), []),  # no rival
+        (evidence((0.0, 0.1), (-np.inf, np.nan)), [1]),
+    ],
+)
+def test_a_ladder_decides_near_ties_of_uncertain_evidence(known, expected):
+    assert unclear_kernels(known, np.log([0.5, 0.5]), [0, 1]) == expected
+
+
+def test_short_chains_shorten_what_goes_before_them():
+    def lengths(n_sweeps):
+        return lengths_for(SimpleNamespace(schedule=SimpleNamespace(n_sweeps=n_sweeps)))
+
+    usual, quick = lengths(2000), lengths(70)
+    assert (usual.n_draws, usual.n_compared) == (40, 240)
+    assert (quick.n_draws, quick.n_compared) == (10, 20)
