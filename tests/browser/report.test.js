@@ -109,6 +109,14 @@ const EXPECTATIONS = [
     },
   },
   {
+    check: checks.showsAll,
+    views: [WIDE, NARROW],
+    broken: {
+      "a table that must be scrolled": [style("#limits td { min-width: 30rem; }"), /px in/, NARROW],
+      "code that must be scrolled": [inBody(`<pre style="white-space: pre">${"long ".repeat(100)}</pre>`), /px in/],
+    },
+  },
+  {
     check: checks.prints,
     views: [SHEET],
     broken: {

@@ -46,7 +46,7 @@ def _new_york() -> tuple[pd.DataFrame, pd.DataFrame]:
     n = 60_000
     district = rng.integers(_DISTRICTS, size=n)
     city = (rng.beta(0.7, 0.7, _DISTRICTS))[district]
-    race = np.where(rng.random(n) < 0.15 + 0.6 * city, rng.choice(["Black", "Hispanic", "Asian"], n), "White")
+    race = np.where(rng.random(n) < 0.06 + 0.86 * city, rng.choice(["Black", "Hispanic", "Asian"], n), "White")
     ages = ["18 to 24 years", "25 to 34 years", "35 to 44 years", "45 to 64 years", "65 years and over"]
     age = np.digitize(rng.normal(0.4 - 0.5 * city, 1.0), [-1.2, -0.5, 0.1, 1.1])
     schools = ["HS or Less", "Some College", "4-Year", "Post-Grad"]
