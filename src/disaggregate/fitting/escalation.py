@@ -25,9 +25,9 @@ from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE,
 from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.rungs import first_powers
 
-# Searches for modes: enough to drop hopeless kernels by, and more for those in the running, as modes of half the
-# mass each are all missed by seven searches in one data set of a hundred.
-_FIRST_SEARCHES, _MORE_SEARCHES = 2, 5
+# Searches for modes: enough to drop hopeless kernels by, and more for those in the running, in pairs from opposite
+# sides of the prior, as searches from one side alone miss one of two modes every now and then.
+_FIRST_SEARCHES, _MORE_SEARCHES = 2, 6
 
 # Log odds against the best kernel beyond which the normal approximation at the mode settles that a kernel is
 # hopeless: what leaves a kernel out, and again as much, as it was off by up to 2.6.

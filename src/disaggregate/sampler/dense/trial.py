@@ -52,8 +52,14 @@ def trial_sweeps(n_draws: int) -> int:
 
 
 def search_modes(target: Target, n_starts: int, rng: np.random.Generator) -> list[Mode]:
-    """Search for modes from draws of the prior."""
-    return [find_mode(target, random_start(target.components, rng)) for _ in range(n_starts)]
+    """Search for modes from draws of the prior, and from those with weights of the opposite sign."""
+    starts: list[np.ndarray] = []
+    while len(starts) < n_starts:
+        start = random_start(target.components, rng)
+        opposite = start.copy()
+        opposite[: target.components.n_weights] *= -1.0
+        starts += [start, opposite]
+    return [find_mode(target, start) for start in starts[:n_starts]]
 
 
 def best_modes(modes: list[Mode]) -> list[Mode]:
