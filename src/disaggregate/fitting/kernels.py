@@ -36,8 +36,8 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
     modes tell how probable each kernel is, and chains need no ladder unless it is asked for. So it is where the
-    confidence of the reports is learned. With more than two outcomes there is none. Otherwise trials tell
-    (:mod:`disaggregate.fitting.escalation`).
+    confidence of reports is learned, as they bind less. With more than two outcomes there is none.
+    Otherwise trials tell (:mod:`disaggregate.fitting.escalation`).
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
