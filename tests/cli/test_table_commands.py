@@ -291,7 +291,7 @@ def test_a_second_interrupt_is_meant(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize("where", ["-o", "--draws-to"])
 def test_a_disk_without_room_is_told_of_before_the_first_sweep(where, folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10**6 if where == "-o" else 10**7))
-    monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda session: pytest.fail("too late"))
+    monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda *given: pytest.fail("too late"))
     draws = changed(SHORT, "--draws", "10000")
     if where == "--draws-to":
         monkeypatch.setattr("disaggregate.analysis.tables.require_room_for_model", lambda *given: None)
