@@ -30,6 +30,7 @@ LEAST = 10
 TABLES = (("job",), ("sex",), ("g",), ("job", "sex"), ("g", "sex"))
 _ROW, _CELL = re.compile(r"<tr.*?</tr>", re.DOTALL), re.compile(r"<t[dh].*?</t[dh]>", re.DOTALL)
 _TAG, _NUMBER = re.compile(r"<[^>]*>"), re.compile(r"[-+\u2212]?\d*\.\d+ ?%?")
+_INCOME = re.compile(r"(?<![\d.])987,?654")  # not as digits of another number, such as 44/81
 JOB, HOME, INCOME = "lighthouse keeper", "lighthouse", 987_654.0
 SETTINGS = {"kernel": "linear", "context": False, "n_chains": 2, "n_draws": 10, "n_burn": 10, "n_replicas": 1}
 
@@ -103,7 +104,7 @@ def _of_page(analysis: Any, people: pd.DataFrame, folder: Path) -> Iterator[str]
 
     write_report(analysis, people, folder / "page.html", min_group_size=LEAST)
     page = (folder / "page.html").read_text(encoding="utf-8")
-    if "987,654" in page or "987654" in page:
+    if _INCOME.search(page):
         yield "page: the income"
     for row in _ROW.findall(page):
         cells = [_TAG.sub("", cell).strip() for cell in _CELL.findall(row)]
