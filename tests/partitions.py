@@ -2,7 +2,7 @@
 
 import pytest
 
-from disaggregate.fitting import kernels
+from disaggregate.fitting import kernel_model
 from disaggregate.sampler.dense import partition, partitioned
 
 
@@ -13,5 +13,5 @@ def use_small_partitions(patch: pytest.MonkeyPatch, n_rows: int = 100, tile_rows
     """
     for module in (partition, partitioned):
         patch.setattr(module, "PARTITION_ROWS", n_rows)
-    for module in (partition, kernels) if tile_rows else ():
+    for module in (partition, kernel_model) if tile_rows else ():
         patch.setattr(module, "TILE_ROWS", tile_rows)

@@ -49,12 +49,13 @@ def test_chains_that_disagree_go_on(monkeypatch):
     assert fit(auto()).posterior_.shape[1] == 100
 
 
-def test_a_killed_fit_goes_on_to_the_same_draws(tmp_path, monkeypatch):
+@pytest.mark.parametrize("n_writes", [2, 3, 4])
+def test_a_killed_fit_goes_on_to_the_same_draws(n_writes, tmp_path, monkeypatch):
     want(monkeypatch, np.inf)
     whole = fit(auto(kernel="auto", gamma="auto"))
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
-        killed_after(3, patch)
+        killed_after(n_writes, patch)
         with pytest.raises(Killed):
             fit(auto(kernel="auto", gamma="auto"), checkpoint=path)
     assert_same(fit(auto(kernel="auto", gamma="auto"), checkpoint=path, resume=True), whole)

@@ -70,8 +70,13 @@ class Checkpoint(CheckpointWriter):
         self._write_snapshots()  # what cannot be written at all is told before the first sweep
 
     def replan(self, resume_state: dict[str, Any]) -> None:
-        """Take down that the same chains have got more draws to do."""
+        """Take down that the same chains have got more draws to do; nobody must be moving them.
+
+        With where they are now: sweeps are done in batches, the last of a round ends with it, and draws depend in
+        their last digits on where a batch ends.
+        """
         self._resume_state = resume_state
+        self._take_down()
 
     def after_turn(self, runner: Runner) -> None:
         """Take a runner down if that is due."""
