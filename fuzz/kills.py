@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import disaggregate as dg
-from disaggregate.parallel import rounds, turns
+from disaggregate.parallel import on_executor, turns
 from disaggregate.parallel.interrupts import noted_interrupts
 from disaggregate.sampler.prepare import prepare
 from disaggregate.saving import pace
@@ -57,7 +57,7 @@ TOWN = dg.datasets.make_districts(random_state=0)
 def fit_and_save(kind: str, folder: Path, *, resume: bool) -> str:
     """Fit with checkpoints, save three times, and return a digest of all draws."""
     pace._EVERY, pace._SHARE, turns._GLANCE = 0.0, np.inf, 0.001
-    rounds._FIRST, rounds._GROWTH = 0.02, 1.0
+    on_executor._FIRST, on_executor._GROWTH = 0.02, 1.0
     warnings.simplefilter("ignore")
     draws_to = folder / "draws" if "draws on disk" in kind else None
     how = {"checkpoint": folder / "run.dgc", "resume": resume, "draws_to": draws_to}

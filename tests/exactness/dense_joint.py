@@ -68,11 +68,14 @@ def make_world(
     population: bool = False,
     place: float = 0.5,
     has_places: bool = True,
+    learns_confidence: bool = False,
 ) -> World:
     """Draw columns and contexts. Scales of the components have very different priors."""
     n_groups = len(sizes)
-    evidence: list[Evidence] = [Population(0.5, 200), Population(0.5)] * n_groups
-    data = grouped(evidence[:n_groups] if population else [Unknown()] * n_groups, list(sizes), weights, counts)
+    evidence: list[Evidence] = [Fraction(0.5, "auto") if learns_confidence else Unknown()] * n_groups
+    if population:
+        evidence = ([Population(0.5, 200), Population(0.5)] * n_groups)[:n_groups]
+    data = grouped(evidence, list(sizes), weights, counts)
     if weights is not None:  # groups of which nothing is known have no units otherwise
         data = grouped([report(1, 4, rng) for report in reports], list(sizes), weights)
     columns = rng.standard_normal((3, sum(sizes)))
@@ -89,6 +92,7 @@ def make_world(
         place_prior=half_normal(place),
         n_groups=n_groups,
         has_samples=population,
+        report_prior=half_normal(0.3) if learns_confidence else None,
     )
     return World(data, columns, components, reports)
 

@@ -22,7 +22,7 @@ from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
 from disaggregate.sampler.rungs import first_powers
 from tests.dense_problems import grouped, metric_for
 from tests.exactness import test_scales_against_quadrature as quadratures
-from tests.exactness.dense_joint import Move, World, _changes, draw_scores, z_of
+from tests.exactness.dense_joint import Move, World, _changes, draw_scores, make_world, z_of
 from tests.exactness.test_dense_joint_distribution import FAILS, PASSES, jumps, largest, paths
 
 INDIVIDUAL, REPORT = (6.0, 4.0), half_normal(0.3)
@@ -144,25 +144,8 @@ def _of(query: Query, k: int) -> Query:
     return Query(*(part[k : k + 1] for part in query))
 
 
-def make_world(rng: np.random.Generator, has_places: bool) -> World:
-    sizes = [9, 6, 8, 7]
-    columns = rng.standard_normal((3, sum(sizes)))
-    columns[0] = 1.0
-    components = make_components(
-        n_columns=3,
-        column_deviation=np.array([1.5, 0.8]),
-        n_fixed=1,
-        fixed_deviation=0.7,
-        individual=inverse_gamma(8.0, 12.0),
-        context=rng.standard_normal((4, 1)) + 0.5,
-        context_prior=half_normal(0.7),
-        n_places=4 if has_places else 0,
-        place_prior=half_normal(0.5),
-        n_groups=4,
-        has_samples=False,
-        report_prior=half_normal(0.3),
-    )
-    return World(grouped([Fraction(0.5, "auto")] * 4, sizes), columns, components, ())
+def world_of(rng: np.random.Generator, has_places: bool) -> World:
+    return make_world(rng, (9, 6, 8, 7), (), has_places=has_places, learns_confidence=True)
 
 
 def report(share: float, log_confidence: float, rng: np.random.Generator) -> float:
@@ -212,12 +195,12 @@ def whole_sweep(at: Any) -> None:
 @pytest.mark.parametrize("move", [paths, jumps, whole_sweep])
 def test_moves_leave_the_joint_distribution(move: Move, has_places: bool, rng: np.random.Generator) -> None:
     n_draws = 120 if has_places else 300
-    assert largest(noise_z(move, make_world(rng, has_places), rng, n_draws=n_draws)) < PASSES
+    assert largest(noise_z(move, world_of(rng, has_places), rng, n_draws=n_draws)) < PASSES
 
 
 def test_reports_of_another_confidence_are_caught(rng: np.random.Generator) -> None:
     def less_exact(share: float, log_confidence: float, rng: np.random.Generator) -> float:
         return report(share, log_confidence - 4.0, rng)
 
-    z = noise_z(paths, make_world(rng, False), rng, n_draws=500, n_repeats=3, law=less_exact)
+    z = noise_z(paths, world_of(rng, False), rng, n_draws=500, n_repeats=3, law=less_exact)
     assert largest(z) > FAILS

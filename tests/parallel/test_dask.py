@@ -10,7 +10,7 @@ from distributed import Client, LocalCluster
 from numpy.testing import assert_array_equal
 
 import disaggregate as dg
-from disaggregate.parallel import rounds
+from disaggregate.parallel import on_executor
 from disaggregate.parallel.dask import DaskWorkers, is_dask_client
 from disaggregate.parallel.interrupts import hold_interrupts, noted_interrupts
 from tests.contract.small import small_model
@@ -67,7 +67,7 @@ def test_a_lost_worker_changes_nothing(client):
 
 
 def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
-    monkeypatch.setattr(rounds, "_FIRST", 0.1)
+    monkeypatch.setattr(on_executor, "_FIRST", 0.1)
     told = []
 
     def interrupt_once(n_done, n_sweeps, what):

@@ -152,7 +152,8 @@ class DenseSampling:
             for kernel, chains in zip(self._kernels, draws, strict=True)
         }
         ladder = _sum_up(reports, self._scores)
-        return Fitted(self._posterior(draws, place), *tallies(data, draws), ladder, self._scores, missing)
+        posterior = self._beside_prior(self._posterior(draws, place))
+        return Fitted(posterior, *tallies(data, draws), ladder, self._scores, missing)
 
     def _even_draws(self) -> tuple[list[list[DenseDraws]], str]:
         """Return as many draws of each chain of a kernel, and what is missing, in words."""
@@ -161,20 +162,22 @@ class DenseSampling:
 
     def _posterior(self, draws: list[list[DenseDraws]], place: DrawsPlace) -> Posterior:
         """Put the draws of all kernels together."""
-        rng = self._plan.streams.for_prior()
-        counts = share_out(_PRIOR_DRAWS, np.array([chains[0].n_draws for chains in draws]) / self._n_drawn(draws))
         parts = [
-            replace(
-                self._gathered(kernel, chains, partial(place.put, number)),
-                prior=self._from_prior(kernel, max(int(count), 1), rng),
-            )
-            for number, (kernel, chains, count) in enumerate(zip(self._kernels, draws, counts, strict=True))
+            self._gathered(kernel, chains, partial(place.put, number))
+            for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
         ]
         return weave(parts, self._plan.streams.for_order())
 
-    @staticmethod
-    def _n_drawn(draws: list[list[DenseDraws]]) -> int:
-        return sum(chains[0].n_draws for chains in draws)
+    def _beside_prior(self, posterior: Posterior) -> Posterior:
+        """Put draws from the prior beside those of each kernel, in the same proportions."""
+        rng = self._plan.streams.for_prior()
+        n_draws = np.array([part.shape[1] for part in posterior.parts])
+        counts = share_out(_PRIOR_DRAWS, n_draws / n_draws.sum())
+        parts = [
+            replace(part, prior=self._from_prior(kernel, max(int(count), 1), rng))
+            for part, kernel, count in zip(posterior.parts, self._kernels, counts, strict=True)
+        ]
+        return replace(posterior, parts=tuple(parts))
 
     def _from_prior(self, kernel: TunedKernel, n_draws: int, rng: np.random.Generator) -> KernelDraws:
         """Draw from the prior of one kernel, in memory: there are few."""

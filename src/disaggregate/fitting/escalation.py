@@ -43,7 +43,7 @@ _AGREE = 1.3
 
 
 @dataclass(frozen=True)
-class _Look:
+class _SearchedKernel:
     """A kernel with its data and the modes that were found, the best one first."""
 
     model: KernelModel
@@ -57,7 +57,7 @@ class _Look:
 
 
 @dataclass(frozen=True)
-class _LookTask:
+class _SearchTask:
     plan: FitPlan
     basis: Basis
     rng: np.random.Generator
@@ -65,8 +65,8 @@ class _LookTask:
 
 
 @dataclass(frozen=True)
-class _TryTask:
-    look: _Look
+class _TrialTask:
+    kernel: _SearchedKernel
     lengths: Lengths
     peak: float
     on_sweeps: Callable[[int], None] | None = None
@@ -101,24 +101,25 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
     plan.prepare()
     peak, lengths = float(log_peaks(plan.data).sum()), lengths_for(plan)
     tasks = [
-        _LookTask(plan, basis, rng) for basis, rng in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
+        _SearchTask(plan, basis, rng)
+        for basis, rng in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
     ]
-    looks = run_tasks(_look, tasks, 0, threads=plan.threads)  # a moment, of which nobody need be told
+    searched = run_tasks(_search, tasks, 0, threads=plan.threads)  # a moment, of which nobody need be told
     log_prior = np.log(plan.odds / plan.odds.sum())
-    log_odds = log_prior + [look.log_evidence for look in looks]
+    log_odds = log_prior + [kernel.log_evidence for kernel in searched]
     running = np.flatnonzero(log_odds > log_odds.max() - _HOPELESS).tolist()
-    trials = [_TryTask(looks[index], lengths, peak) for index in running]
+    trials = [_TrialTask(searched[index], lengths, peak) for index in running]
     n_sweeps = len(trials) * (pilot_sweeps(ENOUGH_TO_TUNE) + trial_sweeps(lengths.n_draws))
     what = "tuning" if len(bases) == 1 else "comparing kernels"
-    found = dict(zip(running, _run(plan, _try, trials, n_sweeps, what), strict=True))
+    found = dict(zip(running, _run(plan, _tune, trials, n_sweeps, what), strict=True))
     evidence = [
-        found[index].log_evidence if index in found else LogEvidence(look.log_evidence + peak, np.nan)
-        for index, look in enumerate(looks)
+        found[index].log_evidence if index in found else LogEvidence(kernel.log_evidence + peak, np.nan)
+        for index, kernel in enumerate(searched)
     ]
     unclear = unclear_kernels(evidence, log_prior, running)
-    climbs = [_TryTask(looks[index], lengths, peak) for index in unclear]
-    n_sweeps = len(climbs) * pilot_sweeps(lengths.n_compared)
-    for index, kernel in zip(unclear, _run(plan, _climb, climbs, n_sweeps, what), strict=True):
+    ladders = [_TrialTask(searched[index], lengths, peak) for index in unclear]
+    n_sweeps = len(ladders) * pilot_sweeps(lengths.n_compared)
+    for index, kernel in zip(unclear, _run(plan, _tune_ladder, ladders, n_sweeps, what), strict=True):
         evidence[index] = kernel.log_evidence
         found[index] = replace(found[index], log_evidence=kernel.log_evidence)
     return evidence, [found.get(index) for index in range(len(bases))]
@@ -139,7 +140,7 @@ def unclear_kernels(evidence: list[LogEvidence], log_prior: np.ndarray, running:
     return [i for i in tied if error[i] > _LARGEST_ERROR] if len(tied) > 1 else []
 
 
-def _look(task: _LookTask) -> _Look:
+def _search(task: _SearchTask) -> _SearchedKernel:
     """Build the columns of a kernel, and search for its modes from the middle of the prior and from elsewhere."""
     model = kernel_model(task.plan, task.basis, np.ones(1))
     data = model.backend
@@ -148,32 +149,32 @@ def _look(task: _LookTask) -> _Look:
     target = data.target
     modes = [find_mode(target, prior_center(target.components))]
     modes += search_modes(target, _FIRST_SEARCHES - 1, task.rng)
-    return _Look(model, data, best_modes(modes), task.rng)
+    return _SearchedKernel(model, data, best_modes(modes), task.rng)
 
 
-def _try(task: _TryTask) -> TunedKernel:
+def _tune(task: _TrialTask) -> TunedKernel:
     """Tune a kernel on a single replica and judge starts; on a ladder where starts or modes ask for it."""
-    look, data = task.look, task.look.data
-    modes = best_modes([*look.modes, *search_modes(data.target, _MORE_SEARCHES, look.rng)])
-    look = replace(look, modes=modes)
+    kernel, data = task.kernel, task.kernel.data
+    modes = best_modes([*kernel.modes, *search_modes(data.target, _MORE_SEARCHES, kernel.rng)])
+    kernel = replace(kernel, modes=modes)
     n_modes = len(distinct_modes(data, modes))
     if n_modes > 1:
-        return _climb(replace(task, look=look), f"searches found {n_modes} modes of comparable weight")
-    tuning = tune(data, 1, ENOUGH_TO_TUNE, look.rng, task.on_sweeps, modes[0])
-    trial = run_trial(data, tuning, modes, task.lengths.n_draws, look.rng, task.on_sweeps)
+        return _tune_ladder(replace(task, kernel=kernel), f"searches found {n_modes} modes of comparable weight")
+    tuning = tune(data, 1, ENOUGH_TO_TUNE, kernel.rng, task.on_sweeps, modes[0])
+    trial = run_trial(data, tuning, modes, task.lengths.n_draws, kernel.rng, task.on_sweeps)
     rhat = float(np.nanmax(rank_rhat(trial.judged), initial=1.0))
     seen = f"short chains from {len(trial.position)} starts"
     if rhat > _AGREE:
-        return _climb(replace(task, look=look), f"{seen} disagreed (R-hat {rhat:.2f})")
-    bridge = bridge_evidence(data.target, trial.position, task.peak, look.rng)
+        return _tune_ladder(replace(task, kernel=kernel), f"{seen} disagreed (R-hat {rhat:.2f})")
+    bridge = bridge_evidence(data.target, trial.position, task.peak, kernel.rng)
     reason = f"{seen} agreed (R-hat {rhat:.2f}) and searches found one mode"
-    return replace(tuned(look.model, tuning), log_evidence=bridge, reason=reason)
+    return replace(tuned(kernel.model, tuning), log_evidence=bridge, reason=reason)
 
 
-def _climb(task: _TryTask, reason: str = "") -> TunedKernel:
+def _tune_ladder(task: _TrialTask, reason: str = "") -> TunedKernel:
     """Tune a kernel on a ladder, whose pilot run tells the evidence too."""
-    look = task.look
-    ladder = look.data.with_powers(first_powers(None))
-    tuning = tune(ladder, None, task.lengths.n_compared, look.rng, task.on_sweeps, look.modes[0])
+    kernel = task.kernel
+    ladder = kernel.data.with_powers(first_powers(None))
+    tuning = tune(ladder, None, task.lengths.n_compared, kernel.rng, task.on_sweeps, kernel.modes[0])
     evidence = log_evidence([tuning.log_ratios], task.peak)
-    return replace(tuned(look.model, tuning), log_evidence=evidence, reason=reason)
+    return replace(tuned(kernel.model, tuning), log_evidence=evidence, reason=reason)

@@ -24,7 +24,8 @@ class OutcomeSampling(DenseSampling):
         by_chain = [np.sum([part.label_sums for part in chain], axis=0) for chain in zip(*draws, strict=True)]
         labels = [data.in_caller_order(sums.reshape(len(data.order), -1)) for sums in by_chain]
         shares = np.sum([chain.share_tallies for chains in draws for chain in chains], axis=0)
-        return Fitted(self._posterior(draws, place), np.stack(labels), shares, None, self._scores, missing)
+        posterior = self._beside_prior(self._posterior(draws, place))
+        return Fitted(posterior, np.stack(labels), shares, None, self._scores, missing)
 
     def _gathered(self, kernel: TunedKernel, chains: list[DenseDraws], put: Put) -> KernelDraws:
         plan = self._plan

@@ -10,8 +10,8 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from disaggregate.parallel.dask import executor_of
 from disaggregate.parallel.interrupts import is_interrupted
 from disaggregate.parallel.monitor import Monitor, Progress
+from disaggregate.parallel.on_executor import OnExecutor
 from disaggregate.parallel.protocol import Executor
-from disaggregate.parallel.rounds import Rounds
 from disaggregate.parallel.runners import Runner, Watcher
 from disaggregate.parallel.threads import Threads
 
@@ -45,7 +45,7 @@ def run_in_turns(
     total = sum(runner.n_sweeps - runner.n_done for runner in runners)
     with Monitor(total, show=progress) as monitor:
         if executor is not None:
-            return Rounds(runners, monitor, watcher or Watcher()).run(executor_of(executor))
+            return OnExecutor(runners, monitor, watcher or Watcher()).run(executor_of(executor))
         return _Turns(runners, monitor, watcher or Watcher()).run((threads or Threads(None)).n_threads)
 
 

@@ -9,7 +9,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from disaggregate.parallel import Watcher, rounds, run_in_turns
+from disaggregate.parallel import Watcher, on_executor, run_in_turns
 from disaggregate.parallel.interrupts import hold_interrupts, noted_interrupts
 from disaggregate.saving.checkpoint import Checkpoint
 from disaggregate.saving.pace import Pace
@@ -62,8 +62,8 @@ class Failing(Here):
 
 @pytest.fixture
 def short_rounds(monkeypatch):
-    monkeypatch.setattr(rounds, "_FIRST", 0.0)
-    monkeypatch.setattr(rounds, "_GROWTH", 1.0)
+    monkeypatch.setattr(on_executor, "_FIRST", 0.0)
+    monkeypatch.setattr(on_executor, "_GROWTH", 1.0)
 
 
 def test_all_come_to_their_end(short_rounds):

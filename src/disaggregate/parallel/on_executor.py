@@ -21,7 +21,7 @@ from disaggregate.parallel.runners import Runner, Watcher
 _FIRST, _GROWTH, _LONGEST = 2.0, 1.5, 20.0
 
 
-class Rounds:
+class OnExecutor:
     """Send out all runners that are not at their end, take them back, and begin again.
 
     Parameters
