@@ -8,6 +8,8 @@ BROWSER := tests/browser
 BUILT := $(BROWSER)/built
 TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share share --weights weight
 
+unexport PYTHONDONTWRITEBYTECODE  # else every process would parse numpy, pandas and numba anew, for two seconds
+
 .PHONY: demo web test quick lint types tests browser docs speed clean fuzz oldest sbom audit
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
@@ -25,12 +27,13 @@ types: $(VENV)/.installed-dev
 quick: lint  ## a minute and a half: linters, and the tests that hardly fit anything
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile $(HARDLY_FITTING)
 
-HARDLY_FITTING := tests/groups tests/tables tests/basis tests/model tests/posterior tests/plots tests/sampler \
+HARDLY_FITTING := tests/storage tests/groups tests/tables tests/basis tests/model tests/posterior tests/plots tests/sampler \
   tests/test_settings.py $(patsubst %,tests/contract/test_%.py,bad_input forms_of_y import_order)
 
+# A file stays with one worker, whose fixtures then fit once; threads of both workers would wait for each other.
 tests: $(VENV)/.installed-dev
-	$(BIN)/python -m tests.compile_first dense & $(BIN)/python -m tests.compile_first places sparse published; wait
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --durations 15  # else threads of both workers wait for each other
+	$(BIN)/python -m tests.helpers.compile_first dense outcomes & $(BIN)/python -m tests.helpers.compile_first places sparse published; wait
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile --durations 15
 
 web: $(VENV)/.installed-web  ## the page: two tables in, an answer out
 	$(BIN)/disaggregate serve
@@ -52,9 +55,9 @@ $(BROWSER)/node_modules/.installed: $(BROWSER)/package-lock.json
 	npm ci --prefix $(BROWSER) --no-audit --no-fund
 	@touch $@
 
-docs: $(VENV)/.installed-docs  ## the documentation as a site, in docs/_build
-	$(BIN)/python -m sphinx -b html -q --fail-on-warning --keep-going docs docs/_build
-	@echo "docs/_build/index.html"
+docs: $(VENV)/.installed-docs  ## the documentation as a site, in docs/_build/html; runs the code on its pages
+	$(BIN)/python -m sphinx -b html -q --fail-on-warning --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 speed: $(VENV)/.installed-dev  ## ratios that the README quotes
 	$(BIN)/python benchmarks/speed.py

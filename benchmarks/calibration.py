@@ -33,7 +33,8 @@ from disaggregate.basis.candidates import Candidate
 from disaggregate.fitting.plan import CONSTANT_DEVIATION
 from disaggregate.groups.context import context_of
 from disaggregate.groups.grouped import group_rows
-from disaggregate.settings import scale_prior, scale_priors
+from disaggregate.model.outcomes import logits_of, probabilities_of
+from disaggregate.settings import GaussianProcess, SpikeSlab
 
 RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 LEVELS = (0.5, 0.9)
@@ -107,6 +108,8 @@ class Case:
         of several people.
     population : int
         People per group, of which the rows are a sample; 0 where the rows are everybody.
+    n_outcomes : int
+        Number of outcomes; reports on more than two are shares of each.
     settings : dict
         Of the fit. With ``context`` or ``group_effects`` among them the groups' averages differ, and f has these
         components too.
@@ -121,6 +124,7 @@ class Case:
     is_weighted: bool = False
     has_cells: bool = False
     population: int = 0
+    n_outcomes: int = 2
     settings: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -135,8 +139,11 @@ class Case:
         return self.has_cells or self.population > 0
 
 
-SPARSE = {"weights": "sparse", "centers": SPARSE_CENTERS}
-PLACE = {"group_effects": True}
+SPARSE = {"prior": "spike_slab", "centers": SPARSE_CENTERS}
+# Components beside the individual one cost more per draw, and data sets are worth more than draws.
+FEWER = {"n_replicas": 1, "n_draws": 200, "n_burn": 100}
+PLACE = {"group_effects": True, **FEWER}
+CONTEXT = {"context": True, **FEWER}
 CASES = {
     "default": Case("all defaults, kernels averaged", kernel="auto"),
     "rbf": Case("Gaussian kernel"),
@@ -152,20 +159,29 @@ CASES = {
     "laplace": Case("Laplace noise on counts", laplace),
     "gaussian": Case("Gaussian noise on counts", gaussian),
     "weighted": Case("survey weights", is_weighted=True),
-    "context": Case("make-up of groups matters", kernel="linear", n_groups=12, settings={"context": True}),
+    "context": Case("make-up of groups matters", kernel="linear", n_groups=12, settings=CONTEXT),
     "place": Case("places have effects", n_groups=12, settings=PLACE),
     "place and context": Case(
-        "places have effects, and their make-up", kernel="linear", n_groups=12, settings={**PLACE, "context": True}
+        "places have effects, and their make-up", kernel="linear", n_groups=12, settings={**PLACE, **CONTEXT}
     ),
     "cells": Case("cells of people, places have effects", has_cells=True, settings=PLACE),
     "cells of counts": Case(
-        "cells of people, exact counts", exact, has_cells=True, settings={"group_effects": False}
+        "cells of people, exact counts", exact, has_cells=True, settings={**FEWER, "group_effects": False}
+    ),
+    "three outcomes": Case("three outcomes", n_outcomes=3),
+    "three outcomes, places": Case(
+        "three outcomes, a sample of a population",
+        n_groups=12,
+        size=15,
+        population=500,
+        n_outcomes=3,
+        settings=PLACE,
     ),
     "sparse": Case("sparse weights", is_sparse=True, settings=SPARSE),
     "published": Case(
         "sparse weights, moves of 2005",
         is_sparse=True,
-        settings={**SPARSE, "latent": "metropolis", "n_draws": 4000, "n_burn": 1000},
+        settings={**SPARSE, "prior": SpikeSlab(latent="metropolis"), "n_draws": 4000, "n_burn": 1000},
     ),
 }
 
@@ -193,6 +209,10 @@ def simulate(rng: np.random.Generator, case: Case) -> DataSet:
     if case.components:
         X += rng.standard_normal((case.n_groups, 2))[groups]
     is_seen = np.arange(len(groups)) % n_people < case.size
+    if case.n_outcomes > 2:
+        probability = outcome_probabilities(rng, case, X, groups, is_seen)
+        reports = outcome_reports(rng, case, probability, groups)
+        return DataSet(X[is_seen], groups[is_seen], reports, None, None, probability[is_seen])
     probability = ndtr(scores_of(rng, case, X, groups, is_seen))
     counts = rng.integers(1, LARGEST_CELL + 1, len(groups)) if case.has_cells else None
     labels = rng.random(len(groups)) < probability if counts is None else rng.binomial(counts, probability)
@@ -230,6 +250,37 @@ def reports_of(
     }
 
 
+def outcome_probabilities(
+    rng: np.random.Generator, case: Case, X: np.ndarray, groups: np.ndarray, is_seen: np.ndarray
+) -> np.ndarray:
+    """Draw the probabilities of several outcomes; all scores have the same kernel and scales."""
+    n_scores, centers = case.n_outcomes - 1, X[is_seen]
+    chosen = drawn_kernel(rng, case.kernel, centers)
+    delta2 = drawn_scale(rng, "individual", of_places=case.is_of_places)
+    how = {"separate_constant": case.is_of_places}
+    scores = np.stack([process(rng, X, chosen, centers, delta2, **how) for _ in range(n_scores)], axis=1)
+    if "place" in case.components:
+        offsets = rng.standard_normal((case.n_groups, n_scores))
+        scores += math.sqrt(drawn_scale(rng, "place", of_places=case.is_of_places)) * offsets[groups]
+    return probabilities_of(logits_of(scores))
+
+
+def outcome_reports(
+    rng: np.random.Generator, case: Case, probability: np.ndarray, groups: np.ndarray
+) -> dict[int, Any]:
+    """Let each group report the share of each outcome: of its people, with noise, or of its population."""
+    reports: dict[int, Any] = {}
+    for group in range(case.n_groups):
+        counts = rng.multinomial(1, probability[groups == group]).sum(axis=0)
+        shares = counts / counts.sum()
+        if case.population:
+            reports[group] = evidence.PopulationShares(dict(enumerate(shares.tolist())), case.population)
+        else:
+            told = rng.dirichlet(CONFIDENCE * shares + 1.0)
+            reports[group] = evidence.Shares(dict(enumerate(told.tolist())), CONFIDENCE)
+    return reports
+
+
 def scores_of(
     rng: np.random.Generator, case: Case, X: np.ndarray, groups: np.ndarray, is_seen: np.ndarray
 ) -> np.ndarray:
@@ -249,7 +300,7 @@ def scores_of(
 
 def drawn_scale(rng: np.random.Generator, name: str, *, of_places: bool) -> float:
     """Draw delta2 of a component of f from its prior."""
-    return scale_priors(GroupStatsClassifier().get_params(deep=False), of_places)[name].draw(rng)
+    return GaussianProcess().component_priors(of_places)[name].draw(rng)
 
 
 def context_of_groups(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -324,7 +375,7 @@ def process(
 
 def drawn_kernel(rng: np.random.Generator, kernel: str, X: np.ndarray) -> Candidate:
     """Draw one of the candidates by their prior odds."""
-    candidates = candidate_kernels(kernel, "auto" if kernel == "auto" else GAMMA, 3, 1.0, "auto", X)
+    candidates = candidate_kernels(kernel, "auto" if kernel == "auto" else GAMMA, {}, "auto", X)
     odds = np.array([candidate.odds for candidate in candidates], dtype=float)
     return candidates[rng.choice(len(odds), p=odds / odds.sum())] if len(odds) > 1 else candidates[0]
 
@@ -336,7 +387,7 @@ def sparse_scores(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:
     is_active = rng.random(len(psi)) < rng.random()
     is_active[0] = True  # the intercept
     active = psi[is_active]
-    mu, nu = scale_prior("sparse", None, None)
+    mu, nu = SpikeSlab().scale_prior()
     delta2 = 0.5 * nu / rng.standard_gamma(0.5 * mu)
     factor = np.linalg.cholesky(active @ active.T)
     return math.sqrt(delta2) * np.linalg.solve(factor.T, rng.standard_normal(len(active))) @ active
@@ -356,9 +407,10 @@ def fit_one(seed: int, case: Case, **settings: Any) -> dict[str, float]:
         model.fit(data.X, data.reports, groups=data.groups, sample_weight=data.weights, **cells)
     found = {}
     for level in LEVELS:
-        low, high = model.predict_interval(data.X, level=level, groups=data.groups).T
+        interval = model.predict_interval(data.X, level=level, groups=data.groups)
+        low, high = interval[..., 0], interval[..., 1]
         found[f"covered_{level:.0%}"] = float(np.mean((low <= data.probability) & (data.probability <= high)))
-    ranks = (model.predict_draws(data.X, data.groups) < data.probability).mean(axis=(0, 1))
+    ranks = (model.predict_draws(data.X, data.groups) < data.probability).mean(axis=(0, 1)).ravel()
     return found | {"rank": float(ranks[rng.integers(len(ranks))]), "mean_rank": float(ranks.mean())}
 
 
@@ -386,7 +438,8 @@ def report(rows: pd.DataFrame) -> str:
         "over data sets; and the p-value of a chi-squared test that the truth of one individual per data set "
         "ranks uniformly among its draws. Where places or their make-up have effects, the average features of "
         "groups differ. In the row of a sample the fit sees 15 of 500 people per group. Cells hold 1 to 6 people, "
-        "and the probability of each cell is compared. The moves of 2005 hardly leave the explanation that they "
+        "and the probability of each cell is compared. All these rows have two chains of one replica and "
+        f"{FEWER['n_draws']} draws. The moves of 2005 hardly leave the explanation that they "
         "start from in 4,000 draws per chain; their row shows what that does to intervals.",
         "",
         *markdown_table(["case", "data sets", "50 % interval", "90 % interval", "uniform ranks"], table),

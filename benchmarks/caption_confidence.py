@@ -23,7 +23,7 @@ from disaggregate import GroupStatsClassifier
 from disaggregate.experiments.annotated import AnnotatedRegions, find_robomedia, read_robomedia
 from disaggregate.groups.evidence import Evidence
 from disaggregate.images import word_evidence
-from disaggregate.settings import GROUPS_ARE_PICTURES
+from disaggregate.settings import groups_are_pictures
 
 RESULTS = Path(__file__).parent / "results" / "caption_confidence.md"
 SHORT = {"n_draws": 300, "n_burn": 200, "random_state": 0}
@@ -38,7 +38,7 @@ def evidence_by_column(data: AnnotatedRegions, word: str) -> dict[str, dict[int,
 
 def auc(data: AnnotatedRegions, word: str, known: dict[int, Evidence]) -> float:
     """Learn a word, and judge it on the test regions."""
-    model = GroupStatsClassifier(**GROUPS_ARE_PICTURES, **SHORT).fit(data.X, known, groups=data.image)
+    model = GroupStatsClassifier(**groups_are_pictures(), **SHORT).fit(data.X, known, groups=data.image)
     return float(roc_auc_score([word in label for label in data.shown], model.predict_proba(data.X_test)[:, 1]))
 
 

@@ -30,7 +30,7 @@ from benchmarks.rivals.alternating_ridge import AlternatingRidge
 from benchmarks.rivals.em_logistic import EMLogistic
 from benchmarks.rivals.mean_map import MeanMap
 from disaggregate import evidence
-from disaggregate.settings import GROUPS_ARE_PLACES
+from disaggregate.settings import groups_are_places
 
 RESULTS = Path(__file__).parent / "results"
 FEATURES = ["age", "gender", "race", "hispanic", "educ", "faminc", "marstat", "newsint"]
@@ -44,7 +44,7 @@ class OnDistricts(Ours):
     """The classifier with respondents as a sample of their district, whose make-up may matter."""
 
     name = "disaggregate"
-    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", **GROUPS_ARE_PLACES}
+    settings: ClassVar[dict[str, Any]] = {**SHORT, "kernel": "linear", **groups_are_places()}
 
     def probability(self, X: np.ndarray, districts: np.ndarray) -> np.ndarray:
         """Probability of the positive class, for people of these districts."""
@@ -180,7 +180,7 @@ def report(table: pd.DataFrame, top: float, n_people: int) -> str:
         "90 % interval, which knows that respondents are a sample, holds the official share. Supervised logistic "
         f"regression, in sample: AUC {top:.3f}.",
         "",
-        "| method | AUC | log loss | calibration error | district error | covered | seconds a fit |",
+        "| method | AUC | log loss | calibration error | district error | covered | seconds per fit |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     for method, rows in table.groupby("method", sort=False):

@@ -31,6 +31,7 @@ from benchmarks.children import SOURCE, answer_of, code_of, in_turns, main_or_ch
 from benchmarks.markdown import markdown_table
 from benchmarks.people import people, shares_of, truth
 from benchmarks.resumable import read_rows, run_left
+from disaggregate import GaussianProcess
 
 RESULTS = Path(__file__).parent / "results" / "cells.csv"
 FORMS = ("cells", "rows")
@@ -40,7 +41,7 @@ N_GROUPS, N_CELLS, LARGEST, N_FEATURES = 8, 4, 5, 3
 POPULATION = 1_000
 LEVEL = 0.9
 # Centres and width must not depend on how often a row is repeated.
-SAME = {"kernel": "rbf", "gamma": 0.3, "emphasis": 1.0, "group_effects": True}
+SAME = {"kernel": "rbf", "gamma": 0.3, "prior": GaussianProcess(emphasis=1.0), "group_effects": True}
 SHORT = {"n_chains": 2, "n_draws": 1000, "n_burn": 500}
 COST = {"kernel": "rbf", "gamma": "scale", "group_effects": True, "n_chains": 2, "n_draws": 200, "n_burn": 100}
 WARM_UP = {"n_draws": 20, "n_burn": 10}

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import disaggregate as dg
 from disaggregate.saving import checkpoint as checkpoints
-from disaggregate.saving.pace import Pace
+from disaggregate.saving.checkpoint_schedule import CheckpointSchedule
 
 RESULTS = Path(__file__).parent / "results" / "checkpoint_cost.md"
 MOST = 0.03
@@ -28,7 +28,7 @@ ABOUT = """\
 # Cost of checkpoints
 
 Made by `python -m benchmarks.checkpoint_cost --repeats {repeats}`. A fit writes where it is at its start, at its
-end, and in between as often as a share of the time allows (`saving/pace.py`, with a test that moves the clock).
+end, and in between as often as a share of the time allows (`saving/checkpoint_schedule.py`).
 Medians over fits with and without checkpoints in turns. The share is measured directly. The ratios of whole fits,
 with over without, hold besides what else the machine was doing, and, for draws in a folder, what it costs to write
 them there.
@@ -60,30 +60,30 @@ def cases() -> list[Case]:
     rbf = {"kernel": "rbf", "gamma": "scale"}
     return [
         Case("55 people, defaults", town, {}),
-        Case("55 people, sparse weights, 4,000 draws", town, {**rbf, "weights": "sparse", "n_draws": 4000}),
+        Case("55 people, sparse weights, 4,000 draws", town, {**rbf, "prior": "spike_slab", "n_draws": 4000}),
         Case("600 people, one kernel and replica", cluster, {**rbf, "n_replicas": 1}),
     ]
 
 
 def measure(case: Case, checkpoint: Path | None, draws_to: Path | None = None) -> Measured:
-    """Fit once, and listen to the pace of the checkpoints."""
-    paces: list[Pace] = []
+    """Fit once, and record the time of the checkpoints."""
+    schedules: list[CheckpointSchedule] = []
 
-    def listened() -> Pace:
-        paces.append(Pace())
-        return paces[-1]
+    def listened() -> CheckpointSchedule:
+        schedules.append(CheckpointSchedule())
+        return schedules[-1]
 
-    checkpoints.Pace, real = listened, checkpoints.Pace  # type: ignore[assignment, misc]
+    checkpoints.CheckpointSchedule, real = listened, checkpoints.CheckpointSchedule  # type: ignore[assignment, misc]
     model = dg.GroupStatsClassifier(random_state=0, **case.settings)
     began, cpu_began = time.perf_counter(), time.process_time()
     try:
         model.fit(case.data.X, case.data.shares, groups=case.data.groups, checkpoint=checkpoint, draws_to=draws_to)
     finally:
-        checkpoints.Pace = real  # type: ignore[misc]
+        checkpoints.CheckpointSchedule = real  # type: ignore[misc]
     return Measured(
         time.perf_counter() - began,
         time.process_time() - cpu_began,
-        sum(pace.spent for pace in paces),
+        sum(schedule.spent for schedule in schedules),
         checkpoint.stat().st_size / 2**20 if checkpoint else 0.0,
     )
 

@@ -22,6 +22,7 @@ from benchmarks.judge import judge
 from benchmarks.ours import Ours
 from benchmarks.tasks import Split
 from benchmarks.tasks.random_groups import random_groups
+from disaggregate import GaussianProcess
 
 RESULTS = Path(__file__).parent / "results" / "emphasis.md"
 TASKS = [
@@ -35,7 +36,7 @@ MEASURES = ("accuracy", "auc", "log_loss")
 
 def measure(split: Split, emphasis: Any) -> dict[str, Any]:
     """Fit one split, and judge it."""
-    Ours.settings = {**SHORT, "emphasis": emphasis}
+    Ours.settings = {**SHORT, "prior": GaussianProcess(emphasis=emphasis)}
     model = Ours().fit(split.X, split.shares, split.groups)
     probability = model.probability(split.X_test)
     return {

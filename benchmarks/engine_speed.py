@@ -2,8 +2,8 @@
 
 The earlier version is checked out next to this one. Both fit the same data in turns, each fit in a process of its
 own that has compiled everything before the clock starts. For 60 to 100,000 rows, with one kernel and with all
-defaults: seconds of a fit, effective draws of the individual that has fewest, and the seconds per effective draw
-of the earlier version over those of this one. Run
+defaults: processor seconds of a fit, effective draws of the individual that has fewest, and the seconds per
+effective draw of the earlier version over those of this one. Run
 
     python -m benchmarks.engine_speed [--baseline c31a7ba] [--rows 600 ...] [--repeats 3] [--quick]
 
@@ -155,13 +155,13 @@ def warm_up(n_rows: int, group: int, settings: dict[str, Any]) -> None:
 
 
 def quiet_fit(model: Any, X: np.ndarray, groups: np.ndarray, y: np.ndarray, **how: Any) -> float:
-    """Fit and return the seconds that it took."""
+    """Fit and return the processor seconds that it took, of all threads."""
     shares = shares_of(groups, y)
-    began = time.perf_counter()
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, shares, groups=groups, **how)
-    return time.perf_counter() - began
+    return time.process_time() - began
 
 
 def ratios(rows: pd.DataFrame) -> pd.Series:
@@ -184,11 +184,11 @@ def report(rows: pd.DataFrame, baseline: str) -> str:
         "",
         f"Made by `python -m benchmarks.engine_speed --baseline {baseline}`: this version beside that of commit "
         f"{baseline}, in turns on the same machine, each fit in a process of its own, compilation not counted. "
-        "Medians over repeats. Effective draws are those of the individual that has fewest. The ratio is the "
-        "seconds per effective draw of the earlier version over those of this one, median and range: above 1 this "
-        "one is faster. A sweep moves all chains once; its time has that of the diagnostics in it. With one "
-        "kernel the number of draws is fixed; with all defaults only the number of centres is, from 5,000 rows "
-        "on.",
+        "Medians over repeats; seconds are those of the processor. Effective draws are those of the individual "
+        "that has fewest. The ratio is the seconds per effective draw of the earlier version over those of this "
+        "one, median and range: above 1 this one is faster. A sweep moves all chains once; its time has that of "
+        "the diagnostics in it. With one kernel the number of draws is fixed; with all defaults only the number "
+        "of centres is, from 5,000 rows on.",
         "",
         *markdown_table([*header, "ms per sweep", f"at {baseline}", "ratio"], table),
     ]

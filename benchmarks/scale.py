@@ -31,7 +31,7 @@ from disaggregate.fitting.kernels import _products_of
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.model.components import Components, make_components
-from disaggregate.parallel import Threads, hold
+from disaggregate.parallel import Threads, distribute
 from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.dense.metric import metric_of
@@ -39,9 +39,9 @@ from disaggregate.sampler.dense.mode import find_mode
 from disaggregate.sampler.dense.partition import PARTITION_ROWS, Partition, Recipe, make_partition
 from disaggregate.sampler.dense.partitioned import PartitionedData, Query, partition_rows
 from disaggregate.sampler.dense.start import prior_center
-from disaggregate.sampler.dense.state import empty_tally, new_record, new_state
+from disaggregate.sampler.dense.state import Sweeps, empty_tally, new_record, new_state
 from disaggregate.sampler.rungs import first_powers
-from disaggregate.settings import scale_priors
+from disaggregate.settings import GaussianProcess
 
 RESULTS = Path(__file__).parent / "results"
 USUAL = {"rows": 100_000, "size": 50, "centers": 200, "replicas": 1, "threads": 2, "processes": 0}
@@ -80,17 +80,17 @@ def _truncated(fitted, labels, scores, rng):
 
 def unavoidable_of(partition: Partition, own: None, weights: np.ndarray) -> float:
     """Do what no sweep can avoid on one partition."""
-    fitted = partition.kept @ weights
+    fitted = partition.stored @ weights
     scores = np.empty_like(fitted)
     _truncated(fitted, fitted > 0.0, scores, np.random.default_rng(partition.index))
-    return float((scores @ partition.kept).sum())
+    return float((scores @ partition.stored).sum())
 
 
 def unavoidable(partitions: Any, n_columns: int, times: int = 3) -> float:
     """Seconds of the same on all partitions, with the same threads; the best of some."""
     weights = np.full(n_columns, 0.01)
-    partitions.ask(unavoidable_of, None, weights)
-    return min(_seconds(lambda: partitions.ask(unavoidable_of, None, weights)) for _ in range(times))
+    partitions.query(unavoidable_of, None, weights)
+    return min(_seconds(lambda: partitions.query(unavoidable_of, None, weights)) for _ in range(times))
 
 
 def _seconds(work: Any) -> float:
@@ -121,12 +121,12 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
     basis = Basis(kernel, choose_centers(X, centers, np.random.default_rng(0)), True)
     partitions = partition_rows(X, data)
     with cluster_of(processes) as client, one_blas_thread(), Threads(threads) as pool:
-        rows_held = hold(partitions.rows, client, pool)
+        distributed = distribute(partitions.rows, client, pool)
         half = independent_features(basis)
-        gram = np.sum(rows_held.ask(_products_of, None, basis, half), axis=0)
+        gram = np.sum(distributed.query(_products_of, None, basis, half), axis=0)
         spread, _, to_kernels = leading_directions(half, gram)
         recipe = Recipe(basis, to_kernels, first_powers(replicas), "float64")
-        backend = PartitionedData(components_of(spread, len(data.names)), rows_held, partitions, recipe)
+        backend = PartitionedData(components_of(spread, len(data.names)), distributed, partitions, recipe)
         mode = find_mode(backend.target, prior_center(backend.target.components))
         position = np.repeat(mode.position[None], replicas, axis=0)
         curvature = backend.target.curvature(position, np.arange(replicas))
@@ -134,22 +134,22 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
         tally, rngs = empty_tally(1, replicas), [np.random.default_rng(0)]
 
         def sweep() -> None:
-            backend.advance(metric, state, rngs, 1, 0, 1, tally, new_record(backend, 1, replicas, 1))
+            backend.advance(Sweeps(metric, state, rngs, 1, 0, 1, tally, new_record(backend, 1, replicas, 1)))
 
         sweep()
         n_sweeps = int(np.clip(3.0 / _seconds(sweep), 3, 200))
         seconds = _seconds(lambda: [sweep() for _ in range(n_sweeps)]) / n_sweeps
         found = {"seconds": seconds, "memory": peak_memory(), "columns": len(spread)}
         if not processes:
-            found["unavoidable"] = unavoidable(rows_held.then(make_partition, recipe), len(spread))
+            found["unavoidable"] = unavoidable(distributed.map(make_partition, recipe), len(spread))
         else:
-            found["round_trip"] = _round_trip(rows_held, len(spread))
+            found["round_trip"] = _round_trip(distributed, len(spread))
         return found
 
 
 def components_of(spread: np.ndarray, n_groups: int) -> Components:
     """Say what weights mean: those of one kernel with its intercept, and nothing of groups."""
-    prior = scale_priors({"mu": None, "nu": None}, of_places=False)["individual"]
+    prior = GaussianProcess().component_priors(of_places=False)["individual"]
     return make_components(len(spread), np.sqrt(spread), 0, 1.0, prior, None, prior, 0, prior, n_groups, False)
 
 
@@ -161,8 +161,8 @@ def _round_trip(held: Any, n_columns: int) -> float:
     """Seconds that a query to four partitions takes when there is nothing to work out."""
     four = type(held)(held._client, (held._futures * 4)[:4])
     query = Query(np.zeros((4, n_columns)), np.zeros(4), np.zeros(4, dtype=np.int64))
-    four.ask(_nothing, None, query)
-    return min(_seconds(lambda: four.ask(_nothing, None, query)) for _ in range(20))
+    four.query(_nothing, None, query)
+    return min(_seconds(lambda: four.query(_nothing, None, query)) for _ in range(20))
 
 
 def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
@@ -195,7 +195,7 @@ def million(n_sweeps: int, n_rows: int = 1_000_000, size: int = 500) -> str:
     model = GroupStatsClassifier(
         kernel="rbf",
         gamma="scale",
-        emphasis=1.0,
+        prior=GaussianProcess(emphasis=1.0),
         centers=200,
         n_chains=1,
         n_burn=n_sweeps - n_draws,

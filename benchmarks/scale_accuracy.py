@@ -24,7 +24,7 @@ from scipy.special import ndtr
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 
-from disaggregate import GroupStatsClassifier
+from disaggregate import GaussianProcess, GroupStatsClassifier
 from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.basis.directions import independent_features
 
@@ -71,7 +71,7 @@ class Population:
 
 def fitted(population: Population, n_draws: int, n_chains: int, *, supervised: bool) -> GroupStatsClassifier:
     model = GroupStatsClassifier(
-        kernel="rbf", gamma="scale", emphasis=1.0, centers=population.centers,
+        kernel="rbf", gamma="scale", prior=GaussianProcess(emphasis=1.0), centers=population.centers,
         n_chains=n_chains, n_draws=n_draws, n_burn=100, confidence=np.inf, random_state=1, progress=True,
     )  # fmt: skip
     if supervised:

@@ -25,7 +25,7 @@ from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.sampler import sweep as plain
 from disaggregate.sampler.chain import empty_record
 from disaggregate.sampler.compiled import latent, sweep
-from disaggregate.sampler.model import Prior, Problem, State, has_room, make_problem, with_room
+from disaggregate.sampler.model import Prior, SparseData, State, has_capacity, make_sparse_data, with_capacity
 from disaggregate.sampler.starts import random_start
 
 RESULTS = Path(__file__).parent / "results" / "speed.md"
@@ -57,7 +57,7 @@ def seconds_a_call(run: Callable, *arguments: object, n: int, rounds: int = 7) -
 
 
 def sweeps(
-    problem: Problem, prior: Prior, state: State, rng: np.random.Generator, n: int, moves: str = "sparse"
+    problem: SparseData, prior: Prior, state: State, rng: np.random.Generator, n: int, moves: str = "sparse"
 ) -> None:
     """Do compiled sweeps, recording none."""
     before = int(state.sweep[0])
@@ -66,22 +66,22 @@ def sweeps(
         raise RuntimeError("the active set has outgrown its arrays; the times would be wrong")
 
 
-def settled(problem: Problem, prior: Prior, n_sweeps: int) -> tuple[State, np.random.Generator]:
+def settled(problem: SparseData, prior: Prior, n_sweeps: int) -> tuple[State, np.random.Generator]:
     """Run a chain for a while, so that the number of active kernels is a usual one."""
     rng = np.random.default_rng(0)
     state = random_start(problem, prior, N_PROPOSALS, rng)
     for _ in range(n_sweeps):
-        if not has_room(problem, state):
-            state = with_room(problem, state)
+        if not has_capacity(problem, state):
+            state = with_capacity(problem, state)
         sweeps(problem, prior, state, rng, 1)
-    return with_room(problem, state), rng
+    return with_capacity(problem, state), rng
 
 
 def copy(state: State) -> State:
     return State(*(array.copy() for array in state))
 
 
-def hidden_cluster(*, pure_groups: bool) -> Problem:
+def hidden_cluster(*, pure_groups: bool) -> SparseData:
     """600 individuals in 75 groups of 8; as in the paper, or with every group mixed."""
     made = make_hidden_cluster(random_state=0)
     shares = dict(made.shares)
@@ -91,12 +91,12 @@ def hidden_cluster(*, pure_groups: bool) -> Problem:
     return problem_of(made.X[data.order], made.X, data)
 
 
-def problem_of(X: np.ndarray, centers: np.ndarray, data: GroupedData) -> Problem:
-    return make_problem(unit_columns(rbf_kernel(centers, X, gamma=0.5))[0], 0, data)
+def problem_of(X: np.ndarray, centers: np.ndarray, data: GroupedData) -> SparseData:
+    return make_sparse_data(unit_columns(rbf_kernel(centers, X, gamma=0.5))[0], 0, data)
 
 
 def plain_sweeps(
-    problem: Problem, prior: Prior, state: State, rng: np.random.Generator, n: int, moves: str
+    problem: SparseData, prior: Prior, state: State, rng: np.random.Generator, n: int, moves: str
 ) -> None:
     for _ in range(n):
         getattr(plain, f"{moves}_sweep")(problem, prior, state, rng)
@@ -167,7 +167,7 @@ def growth_with_individuals() -> list[str]:
         "",
         "300 centres, groups of 10.",
         "",
-        "| individuals | active | ms a sweep | ns an individual |",
+        "| individuals | active | ms per sweep | ns per individual |",
         "| --- | --- | --- | --- |",
     ]
     for n, k, seconds in zip(sizes, active, times, strict=True):

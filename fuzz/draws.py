@@ -9,6 +9,7 @@ looks.
 
 from __future__ import annotations
 
+import copy
 import os
 import tempfile
 import warnings
@@ -19,15 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.choices import Choices
-from fuzz.dgc import KINDS, _stopped_after, make_fit
-from fuzz.running import Target, main
+from fuzz.resuming import KINDS, StoppedFit, make_fit, stopped_after, write_tree
+from fuzz.running import Target, in_memory, main
 
 Files = dict[str, bytes]
+
+_WHOLE_EVERY = 64
 
 
 def make_target() -> Target:
     """Return what takes bytes, spoils a folder of draws by them, and reads it."""
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-draws-"))
+    folder = Path(tempfile.mkdtemp(prefix="fuzz-draws-", dir=in_memory()))
     stopped = [_Stopped(kind, folder / f"stopped{number}") for number, kind in enumerate(KINDS)]
     living = [_Living(kind, folder / f"living{number}") for number, kind in enumerate(KINDS)]
 
@@ -42,11 +45,8 @@ class _Stopped:
     """A fit that was stopped half-way, with its draws in a folder."""
 
     def __init__(self, kind: dict[str, Any], folder: Path) -> None:
-        folder.mkdir()
-        self.checkpoint, self.draws, self.fit = folder / "run.dgc", folder / "draws", make_fit(kind)
-        with _stopped_after(30), suppress(KeyboardInterrupt):
-            self.fit(checkpoint=self.checkpoint, draws_to=self.draws)
-        self.saved = self.checkpoint.read_bytes()
+        self.fit = StoppedFit(kind, folder, in_folder=True)
+        self.draws = folder / "draws"
         self.files = {path.name: path.read_bytes() for path in self.draws.iterdir() if path.suffix != ".npy"}
 
     def spoiled(self, choices: Choices) -> Callable[[], str]:
@@ -55,20 +55,10 @@ class _Stopped:
         files = _changed(self.files, choices)
         for name, content in files.items():
             (self.draws / name).write_bytes(content)
-        self.checkpoint.write_bytes(self.saved)
+        self.fit.checkpoint.write_bytes(self.fit.saved)
         if choices.below(4) == 3:
-            _agree(self.checkpoint, files)
-        return self.read
-
-    def read(self) -> str:
-        try:
-            with _stopped_after(8):
-                self.fit(checkpoint=self.checkpoint, draws_to=self.draws, resume=True)
-        except (ValueError, OSError):
-            return "refused"
-        except KeyboardInterrupt:  # it was stopped before anything was drawn
-            pass
-        return "read"
+            _agree(self.fit, files)
+        return self.fit.resume_whole if choices.below(_WHOLE_EVERY) == _WHOLE_EVERY - 1 else self.fit.resume
 
 
 class _Living:
@@ -77,7 +67,7 @@ class _Living:
     def __init__(self, kind: dict[str, Any], folder: Path) -> None:
         import numpy as np
 
-        with _stopped_after(30):
+        with stopped_after(30):
             self.model = make_fit(kind)(draws_to=folder)
         self.X = np.random.default_rng(1).normal(size=(3, 2))
         self.files = {path.name: path.read_bytes() for path in folder.glob("*.npy")}
@@ -104,7 +94,7 @@ class _Living:
         finally:
             self._mend()
         assert np.array_equal(found, self.before), "other predictions, without a word"
-        return "read"
+        return "resumed"
 
     def _mend(self) -> None:
         for name, content in self.files.items():
@@ -121,9 +111,9 @@ def _write_over(path: Path, content: bytes) -> None:
 
 
 def _changed(files: Files, choices: Choices) -> Files:
-    """Change some of the files."""
+    """Change some of the files, and now and then none."""
     changed = dict(files)
-    for _ in range(choices.below(3)):
+    for _ in range(choices.one_of((1, 1, 1, 2, 2, 2, 3, 0))):
         name = choices.one_of(sorted(changed))
         content, how = bytearray(changed[name]), choices.below(6)
         if how == 0:
@@ -143,21 +133,15 @@ def _changed(files: Files, choices: Choices) -> Files:
     return changed
 
 
-def _agree(checkpoint: Path, files: Files) -> None:
+def _agree(fit: StoppedFit, files: Files) -> None:
     """Write the sizes and checksums of changed files into the checkpoint, as a forger would."""
-    from disaggregate.saving.archive import read_archive, write_archive
-    from disaggregate.saving.model import CLASSES
-    from disaggregate.saving.tree import Reader, Writer
-
-    document, arrays = read_archive(checkpoint)
-    saved = Reader(CLASSES, arrays).read(document["checkpoint"])
-    for number, chain in enumerate(saved["chains"]):
+    tree = copy.deepcopy(fit.tree)
+    for number, chain in enumerate(tree["chains"]):
         known = chain["kept"]["on_disk"]
         for place in range(len(known)):
             content = files.get(f"chain{number}_{place}.raw", b"")
             known[place] = [len(content), zlib.crc32(content)]
-    writer = Writer(CLASSES)
-    write_archive(checkpoint, {"checkpoint": writer.write(saved)}, writer.arrays, packed=False)
+    write_tree(fit.checkpoint, tree)
 
 
 if __name__ == "__main__":

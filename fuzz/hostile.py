@@ -97,15 +97,16 @@ def cases(folder: Path) -> Iterator[Case]:
 
 
 def tried(arguments: list[str]) -> tuple[int, str]:
-    """Run a command and return its exit code and its first words."""
+    """Run a command and return its exit code and what it said in the end."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = command(arguments)
     said = out.getvalue() + err.getvalue()
     if "Traceback" in said or "\x1b[31m" in said:
         return -1, said
-    last = (err.getvalue() if code else out.getvalue()).strip().splitlines()
-    return code, last[-1] if last else ""
+    lines = (err.getvalue() if code else out.getvalue()).strip().splitlines()
+    complaints = [line for line in lines if ": error: " in line]
+    return code, (complaints or lines or [""])[-1]
 
 
 def main() -> int:

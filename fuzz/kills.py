@@ -30,17 +30,17 @@ from typing import Any
 import numpy as np
 
 import disaggregate as dg
-from disaggregate.parallel import on_executor, turns
-from disaggregate.parallel.interrupts import noted_interrupts
+from disaggregate.parallel import on_executor, round_robin
+from disaggregate.parallel.interrupts import deferred_interrupts
 from disaggregate.sampler.prepare import prepare
-from disaggregate.saving import pace
+from disaggregate.saving import checkpoint_schedule
 from disaggregate.saving.archive import read_archive
 from disaggregate.saving.model import CLASSES
 from disaggregate.saving.tree import Reader
 
 KINDS: dict[str, dict[str, Any]] = {
     "several kernels": {"n_draws": 600, "n_burn": 200},
-    "sparse": {"weights": "sparse", "kernel": "rbf", "gamma": "scale", "n_draws": 3000, "n_burn": 500},
+    "sparse": {"prior": "spike_slab", "kernel": "rbf", "gamma": "scale", "n_draws": 3000, "n_burn": 500},
     "one replica": {"kernel": "rbf", "gamma": "scale", "n_replicas": 1, "n_draws": 3000, "n_burn": 500},
 }
 KINDS["draws on disk"] = KINDS["sparse"]
@@ -56,12 +56,16 @@ TOWN = dg.datasets.make_districts(random_state=0)
 
 def fit_and_save(kind: str, folder: Path, *, resume: bool) -> str:
     """Fit with checkpoints, save three times, and return a digest of all draws."""
-    pace._EVERY, pace._SHARE, turns._GLANCE = 0.0, np.inf, 0.001
-    on_executor._FIRST, on_executor._GROWTH = 0.02, 1.0
+    checkpoint_schedule.EVERY_SECONDS, checkpoint_schedule.TIME_SHARE, round_robin.POLL_SECONDS = (
+        0.0,
+        np.inf,
+        0.001,
+    )
+    on_executor.FIRST_SECONDS, on_executor.GROWTH = 0.02, 1.0
     warnings.simplefilter("ignore")
     draws_to = folder / "draws" if "draws on disk" in kind else None
     how = {"checkpoint": folder / "run.dgc", "resume": resume, "draws_to": draws_to}
-    with noted_interrupts(), _pool(kind) as pool:
+    with deferred_interrupts(), _pool(kind) as pool:
         model = dg.GroupStatsClassifier(random_state=0, n_chains=2, n_jobs=2, executor=pool, **KINDS[kind])
         model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, **how)
         for _ in range(3):
@@ -188,6 +192,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=200, help="kills (default: 200)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the moments (default: 0)")
     arguments = parser.parse_args(argv)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # else children of a job in the background ignore it
     for moves in ("dense", "sparse"):
         prepare(moves)  # type: ignore[arg-type]
     rng, told = np.random.default_rng(arguments.seed), Counter[str]()

@@ -55,8 +55,8 @@ def make_target() -> Target:
 
     from disaggregate.tables.check_features import feature_problems
     from disaggregate.tables.encoding import make_encoder
-    from disaggregate.tables.errors import TableError
     from disaggregate.tables.files import iter_table, read_table, schema_of
+    from disaggregate.tables.problems import TableError
     from disaggregate.tables.roles import Roles
 
     folder = Path(tempfile.mkdtemp(prefix="fuzz-people-"))

@@ -59,7 +59,7 @@ def random_problem(rng: np.random.Generator, *, defaults: bool = False) -> Rando
     if not defaults:
         settings |= _settings(rng, names)
     counts = None
-    if settings.get("weights") == "sparse":  # they know no samples and no cells
+    if isinstance(settings.get("prior"), dg.SpikeSlab):  # they know no samples and no cells
         reports = {name: _without_population(report) for name, report in reports.items()}
     elif rng.random() < 0.25:
         counts = rng.integers(1, 50, size=len(groups))
@@ -180,20 +180,18 @@ def _features(rng: np.random.Generator, n_rows: int) -> np.ndarray:
 def _settings(rng: np.random.Generator, names: list) -> dict[str, Any]:
     weights, latent = (("dense", "exact"), ("sparse", "exact"), ("sparse", "metropolis"))[rng.integers(3)]
     n_replicas = 1 if latent == "metropolis" or rng.random() < 0.8 else 3
+    a, b = (float(10.0 ** rng.uniform(-3, 3)) for _ in range(2))
     by_group = {name: float(10.0 ** rng.uniform(-3, 6)) for name in names}
     of_groups = {"group_effects": (True, False, "auto")[rng.integers(3)], "context": bool(rng.integers(2))}
     return {
         **(of_groups if weights == "dense" else {}),
-        "weights": weights,
-        "latent": latent,
+        "prior": dg.GaussianProcess() if weights == "dense" else dg.SpikeSlab(a=a, b=b, latent=latent),
         "n_replicas": n_replicas,
         "kernel": str(rng.choice(KERNELS)),
         "gamma": float(10.0 ** rng.uniform(-4, 4)) if rng.random() < 0.7 else "scale",
         "centers": ("all", 1, 3, 1000)[rng.integers(4)],
         "intercept": bool(rng.integers(2)),
         "confidence": (1000.0, 0.0, np.inf, by_group)[rng.integers(4)],
-        "a": float(10.0 ** rng.uniform(-3, 3)),
-        "b": float(10.0 ** rng.uniform(-3, 3)),
         "n_chains": int(rng.integers(1, 4)),
         "n_draws": int(rng.integers(1, 8)),
         "n_burn": int(rng.integers(0, 6)),

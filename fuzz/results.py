@@ -27,9 +27,9 @@ def make_target() -> Target:
     from disaggregate.groups.evidence import Evidence
     from disaggregate.groups.grouped import group_rows
     from disaggregate.tables.check_reports import report_problems
-    from disaggregate.tables.errors import TableError
     from disaggregate.tables.evidence_columns import read_evidence
     from disaggregate.tables.files import read_table
+    from disaggregate.tables.problems import TableError
     from disaggregate.tables.roles import resolve_roles
 
     people = pd.DataFrame({"g": ["a"] * 5 + ["b"] * 3 + ["c"], "x": np.arange(9.0)})

@@ -214,13 +214,13 @@ def judge(people: pd.DataFrame, results: pd.DataFrame, spoils: tuple[str, ...], 
         assert all(problem.message for problem in problems)
         return "refused"
     kinds = {problem.kind for problem in problems if problem.level != "advice"}
-    is_same = _agree(read, people, results)
+    is_same = agree(read, people, results)
     if is_same:
         return "read rightly, and told" if kinds else "read rightly"
     return "warned of" if "warning" in levels else "WRONG IN SILENCE"
 
 
-def _agree(read: Any, people: pd.DataFrame, results: pd.DataFrame) -> bool:
+def agree(read: Any, people: pd.DataFrame, results: pd.DataFrame) -> bool:
     """Tell whether what was read is what the good tables say."""
     if len(read.people) != len(people) or len(read.results) != len(results):
         return False

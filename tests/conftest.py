@@ -1,4 +1,3 @@
-import hashlib
 import os
 import signal
 import zlib
@@ -11,20 +10,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-def _code_hash(folder: Path) -> str:
-    code = hashlib.sha256()
-    for file in sorted(folder.rglob("*.py")):
-        code.update(file.name.encode() + file.read_bytes())
-    return code.hexdigest()[:16]
-
-
-# numba's cache does not notice that a function in another file has changed, so a test could run stale code.
-# One folder for each state of the code cannot be stale; and one for each numba, because two of them that run side
-# by side would throw away each other's work. This must come before anything imports numba.
-os.environ.setdefault(
-    "NUMBA_CACHE_DIR",
-    str(ROOT / ".numba_cache" / version("numba") / _code_hash(ROOT / "src" / "disaggregate" / "sampler")),
-)
+# One folder for each numba, because two of them that run side by side would throw away each other's work. This
+# must come before anything imports numba.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".numba_cache" / version("numba")))
 
 
 @pytest.fixture
@@ -50,11 +38,11 @@ def short_pilots(request, monkeypatch):
     from disaggregate.fitting import escalation, kernels
     from disaggregate.sampler.dense import tuning
 
-    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
+    monkeypatch.setattr(tuning, "PHASES", (10, 10, 10))
     for where in (kernels, escalation):
         monkeypatch.setattr(where, "ENOUGH_TO_TUNE", 10)
         monkeypatch.setattr(where, "ENOUGH_TO_COMPARE", 20)
-    monkeypatch.setattr(escalation, "_TRIAL_DRAWS", 10)
+    monkeypatch.setattr(escalation, "TRIAL_DRAWS", 10)
 
 
 @pytest.fixture(autouse=True, scope="session")

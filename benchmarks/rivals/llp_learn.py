@@ -11,10 +11,7 @@ with a Python that those versions know, 3.11 at the latest. ``LLP_LEARN_ENVIRONM
 
 from __future__ import annotations
 
-import argparse
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,39 +22,20 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.rivals.bags import read_bags
+from benchmarks.rivals.environment import OwnEnvironment, python_of
 from benchmarks.rivals.group_folds import Decide
-from benchmarks.rivals.missing import RivalMissing
 from benchmarks.rivals.tuned import TunedRival
 
-VARIABLE = "LLP_LEARN_ENVIRONMENT"
-PACKAGES = ("llp-learn==1.6.0", "torchvision==0.15.2")
+ENVIRONMENT = OwnEnvironment(
+    rival="llp-learn",
+    module="benchmarks.rivals.llp_learn",
+    variable="LLP_LEARN_ENVIRONMENT",
+    packages=("llp-learn==1.6.0", "torchvision==0.15.2"),
+    newest_python=(3, 11),
+)
 WORKER = Path(__file__).with_name("llp_learn_worker.py")
 SETTINGS = tuple(product((1e-2, 1e-3), (300, 1200)))
 HIDDEN = 100
-
-
-def make_environment(path: Path, python: str = sys.executable) -> None:
-    """Create the environment at ``path`` and install the package there."""
-    version = subprocess.check_output([python, "-c", "import sys; print(*sys.version_info[:2])"], text=True)
-    if tuple(map(int, version.split())) > (3, 11):
-        raise RivalMissing(f"llp-learn's pins need Python 3.11 or older; got {version.strip().replace(' ', '.')}")
-    subprocess.run([python, "-m", "venv", str(path)], check=True)
-    subprocess.run([_python(path), "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-
-
-def find_environment() -> Path:
-    """Find the environment that was made, or raise RivalMissing with the way to make it."""
-    path = os.environ.get(VARIABLE)
-    if path and Path(_python(Path(path))).exists():
-        return Path(path)
-    raise RivalMissing(
-        f"llp-learn needs an environment of its own, and {VARIABLE} names none: make it by "
-        "`python -m benchmarks.rivals.llp_learn FOLDER`, then set the variable to FOLDER"
-    )
-
-
-def _python(environment: Path) -> str:
-    return str(environment / "bin" / "python")
 
 
 class Worker:
@@ -84,7 +62,7 @@ class Worker:
 def start_worker(environment: Path) -> Iterator[Worker]:
     """Start the process, and end it when done."""
     # Isolated: else this folder's llp_learn.py would be imported in place of the package.
-    command = [_python(environment), "-I", str(WORKER)]
+    command = [python_of(environment), "-I", str(WORKER)]
     with (
         tempfile.TemporaryDirectory() as folder,
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process,
@@ -107,7 +85,7 @@ class LLPLearn(TunedRival):
 
     def fit(self, X: np.ndarray, shares: pd.Series, groups: np.ndarray) -> LLPLearn:
         """Choose both and fit, all in one process of its own."""
-        with start_worker(find_environment()) as worker:
+        with start_worker(ENVIRONMENT.find()) as worker:
             self.fit_one = worker.fit_one
             super().fit(X, shares, groups)
         del self.fit_one  # its process has ended
@@ -115,8 +93,4 @@ class LLPLearn(TunedRival):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--python", default=sys.executable, help="the interpreter to make it with")
-    arguments = parser.parse_args()
-    make_environment(arguments.folder.absolute(), arguments.python)
+    ENVIRONMENT.make_by_command(__doc__)

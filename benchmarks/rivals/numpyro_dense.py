@@ -25,7 +25,7 @@ from disaggregate.basis import Basis, Directions, principal_directions, resolve_
 from disaggregate.datasets import make_hidden_cluster
 from disaggregate.model.components import make_components
 from disaggregate.model.reports import Reports, make_reports
-from disaggregate.parallel import one_blas_thread, run_in_turns
+from disaggregate.parallel import one_blas_thread, run_round_robin
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains
@@ -34,7 +34,7 @@ from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.rungs import first_powers
 from disaggregate.sampler.streams import Streams
-from disaggregate.settings import scale_prior, scale_priors
+from disaggregate.settings import GaussianProcess
 from disaggregate.tables.targets import read_group_target
 
 RESULTS = Path(__file__).parents[1] / "results" / "nuts.md"
@@ -59,7 +59,7 @@ def potential(directions: Directions, reports: Reports) -> Callable[[dict[str, j
     counts = reports.starts[mixed][:, None] + np.arange(size + 1)
     log_evidence = jnp.asarray(reports.log_likelihood[0][counts])
     columns, deviation = jnp.asarray(directions.columns), jnp.asarray(np.sqrt(directions.spread))
-    mu, nu = scale_prior("dense", None, None)
+    mu, nu = GaussianProcess().scale_prior()
 
     def minus_log_posterior(z: dict[str, jax.Array]) -> jax.Array:
         scale = jnp.exp(0.5 * z["log_scale"])
@@ -105,7 +105,7 @@ def run_nuts(directions: Directions, reports: Reports) -> dict[str, float]:
 
 def run_ours(directions: Directions, reports: Reports, n_replicas: int | None) -> dict[str, float]:
     """Run our chains on the same columns."""
-    prior = scale_priors({"mu": None, "nu": None}, of_places=False)["individual"]
+    prior = GaussianProcess().component_priors(of_places=False)["individual"]
     deviation, n_groups = np.sqrt(directions.spread), len(reports.law)
     components = make_components(
         len(deviation), deviation, 0, 1.0, prior, None, prior, 0, prior, n_groups, has_samples=False
@@ -121,7 +121,7 @@ def run_ours(directions: Directions, reports: Reports, n_replicas: int | None) -
             DenseChains(backend, tuning, schedule, [number], [rng])
             for number, rng in enumerate(streams.for_chains(N_CHAINS))
         ]
-        run_in_turns(chains)
+        run_round_robin(chains)
     seconds = time.perf_counter() - started
     draws = [one for chain in chains for one in chain.draws()]
     f = np.stack([chain.weights for chain in draws]) @ directions.columns

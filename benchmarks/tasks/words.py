@@ -11,7 +11,7 @@ import pandas as pd
 from benchmarks.tasks.split import Split
 from disaggregate.experiments.annotated import find_robomedia, read_robomedia
 from disaggregate.images import word_evidence
-from disaggregate.settings import GROUPS_ARE_PICTURES
+from disaggregate.settings import groups_are_pictures
 
 
 def words(data: Path) -> Iterator[Split]:
@@ -36,5 +36,5 @@ def words(data: Path) -> Iterator[Split]:
             X_test=regions.X_test,
             y_test=np.array([word in label for label in regions.shown], dtype=int),
             evidence={image: evidence[image] for image in known},
-            settings=GROUPS_ARE_PICTURES,
+            settings=groups_are_pictures(),
         )

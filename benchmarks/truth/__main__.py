@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.resumable import append_row
 from benchmarks.rivals.missing import RivalMissing
 from benchmarks.truth import census, counties, new_york, precincts
-from benchmarks.truth.methods import METHODS, QUICK_METHODS
+from benchmarks.truth.methods import METHODS, QUICK_METHODS, applies_to
 from benchmarks.truth.report import page
 from benchmarks.truth.scores import scores
 from benchmarks.truth.task import KEYS, Task
@@ -78,6 +78,8 @@ def run(tasks: Iterable[Task], methods: Mapping[str, type], path: Path) -> dict[
     for task in tasks:
         for name, method in methods.items():
             if (*map(str, task.key.values()), name) in done or name in missing:
+                continue
+            if not applies_to(method, task):
                 continue
             try:
                 lines, rates = run_task(method, task)

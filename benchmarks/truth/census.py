@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.truth.task import Task, half_of_outcome, require_file
+from benchmarks.truth.task import CHOOSING, Task, half_of_outcome, require_file
 
 TABLE = "census areas"
 FILE = "truth/nc_pums_2023.csv.gz"
@@ -54,22 +54,38 @@ CASES = (*(f"{n} rows" for n in ROWS), "full count")
 
 def census_tasks(data: Path, seed: int, is_quick: bool = False) -> Iterator[Task]:
     """Make a task of every outcome and number of rows; the quick form has one area in six and 10 rows."""
+    return tasks_of_outcomes(data, seed, OUTCOMES, CASES[:1] if is_quick else CASES, 6 if is_quick else 1)
+
+
+def tasks_of_outcomes(
+    data: Path, seed: int, outcomes: Mapping[str, Outcome], cases: Iterable[str], every: int = 1
+) -> Iterator[Task]:
+    """Make a task of each outcome and case, in one area out of so many.
+
+    Outcomes that are not among the six of this table are for choosing.
+    """
     everybody = pd.read_csv(require_file(data / FILE, data), dtype={GROUP: str})
-    if is_quick:
-        everybody = everybody[everybody[GROUP].isin(sorted(everybody[GROUP].unique())[::6])]
+    everybody = everybody[everybody[GROUP].isin(sorted(everybody[GROUP].unique())[::every])]
     everybody = everybody[[GROUP, *FEATURES]].sample(frac=1.0, random_state=seed).reset_index(drop=True)
     rank = everybody.groupby(GROUP).cumcount()
     others = everybody.index[rank >= max(ROWS)]
     judges = np.random.default_rng(seed).permutation(others)[:N_JUDGES]
-    for case in CASES[:1] if is_quick else CASES:
+    for case in cases:
         n_rows = FULL_COUNT if case == "full count" else int(case.split()[0])
         given = everybody.index[rank < n_rows]
-        for name in OUTCOMES:
-            yield _task(everybody, given, judges, name, case, seed)
+        for name, outcome in outcomes.items():
+            yield _task(everybody, given, judges, (name, outcome), case, seed)
 
 
-def _task(everybody: pd.DataFrame, given: pd.Index, judges: np.ndarray, name: str, case: str, seed: int) -> Task:
-    outcome = OUTCOMES[name]
+def _task(
+    everybody: pd.DataFrame,
+    given: pd.Index,
+    judges: np.ndarray,
+    named: tuple[str, Outcome],
+    case: str,
+    seed: int,
+) -> Task:
+    name, outcome = named
     positive = outcome.is_positive(everybody[outcome.column]).astype(float)
     features = everybody.drop(columns=outcome.column)
     is_sample = case != "full count"
@@ -77,6 +93,7 @@ def _task(everybody: pd.DataFrame, given: pd.Index, judges: np.ndarray, name: st
     by_group = positive[counted].groupby(everybody.loc[counted, GROUP])
     results = by_group.agg(share="mean", size="size").reset_index()
     by = bands(features.loc[judges].drop(columns=GROUP))
+    half = half_of_outcome(name, OUTCOMES) if name in OUTCOMES else CHOOSING
     return Task(
         table=TABLE,
         outcome=name,
@@ -90,7 +107,7 @@ def _task(everybody: pd.DataFrame, given: pd.Index, judges: np.ndarray, name: st
         truth=positive[judges].to_numpy(),
         by=by,
         groupings=[*([column] for column in by), *map(list, combinations(by, 2))],
-        halves={half_of_outcome(name, OUTCOMES): np.ones(len(judges), dtype=bool)},
+        halves={half: np.ones(len(judges), dtype=bool)},
     )
 
 

@@ -15,12 +15,17 @@ import disaggregate as dg
 from benchmarks.rivals.em_logistic import EMLogistic
 from benchmarks.rivals.mean_map import MeanMap
 from benchmarks.truth.encoding import Encoder, single_people
+from benchmarks.truth.margins import RivalOnMargins
+from benchmarks.truth.pyei_rival import PyEIRowsByColumns, PyEITwoByTwo
+from benchmarks.truth.r_rivals import Eco, EcoWithContext, EiPack
 from benchmarks.truth.scores import Prediction
 from benchmarks.truth.task import Task, people_per_row
 
 MOST_DRAWS = 1_000
 BLOCK = 2_000  # rows that are predicted at once
 SHORT = {"n_chains": 2, "n_draws": 500, "n_burn": 250}
+SHORTEST = {"n_chains": 2, "n_draws": 120, "n_burn": 60}
+MANY_AREAS = 500  # a sweep of more areas takes a quarter of a second
 
 
 class Ours:
@@ -33,10 +38,13 @@ class Ours:
         """Fit to the tables."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            self.analysis_ = dg.fit_tables(
-                task.people, task.results, settings={"random_state": task.seed, **self.settings}, **task.roles
-            )
+            settings = {"random_state": task.seed, **self.settings_for(task)}
+            self.analysis_ = dg.fit_tables(task.people, task.results, settings=settings, **task.roles)
         return self
+
+    def settings_for(self, task: Task) -> dict[str, Any]:
+        """Return the settings for a task."""
+        return self.settings
 
     def predict(self, judges: pd.DataFrame) -> Prediction:
         """Average and thin the draws."""
@@ -58,6 +66,10 @@ class OursLinear(Ours):
 
     name = "disaggregate, linear kernel"
     settings: ClassVar[dict[str, Any]] = {"kernel": "linear", **SHORT}
+
+    def settings_for(self, task: Task) -> dict[str, Any]:
+        """Run fewer sweeps where there are many areas."""
+        return {**self.settings, **(SHORTEST if len(task.results) > MANY_AREAS else {})}
 
 
 class OursQuick(Ours):
@@ -185,6 +197,12 @@ class Supervised:
         return Prediction(self._model.predict_proba(self._encode(judges))[:, 1])
 
 
-RIVALS = (BaseRate, AreaShare, Goodman, MeanMapOnTables, EMOnTables, Supervised)
-METHODS = {method.name: method for method in (Ours, OursLinear, *RIVALS)}
-QUICK_METHODS = {method.name: method for method in (OursQuick, *RIVALS)}
+BUILT_IN = (BaseRate, AreaShare, Goodman, MeanMapOnTables, EMOnTables, Supervised)
+PACKAGES = (PyEITwoByTwo, PyEIRowsByColumns, EiPack, Eco, EcoWithContext)  # RivalMissing where not installed
+METHODS = {method.name: method for method in (Ours, OursLinear, *BUILT_IN, *PACKAGES)}
+QUICK_METHODS = {method.name: method for method in (OursQuick, *BUILT_IN)}
+
+
+def applies_to(method: type, task: Task) -> bool:
+    """Whether a method can take a task at all."""
+    return not issubclass(method, RivalOnMargins) or method.applies_to(task)

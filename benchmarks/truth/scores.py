@@ -27,16 +27,21 @@ class Prediction:
         Probability of the positive class.
     draws : ndarray of shape (n_draws, n_rows), optional
         The same in each draw, from methods that have intervals.
+    of_these_people : bool
+        Whether draws are shares among the judges themselves, not probabilities.
     """
 
     probability: np.ndarray
     draws: np.ndarray | None = None
+    of_these_people: bool = False
 
 
 def scores(task: Task, prediction: Prediction) -> tuple[list[dict[str, Any]], pd.DataFrame]:
     """Judge each half on its own; return a line of scores per half, and the rates of subgroups by one column."""
     lines, tables = [], []
-    outcomes = None if prediction.draws is None else _outcomes(prediction.draws, people_per_row(task.judges))
+    outcomes = prediction.draws
+    if outcomes is not None and not prediction.of_these_people:
+        outcomes = _outcomes(outcomes, people_per_row(task.judges))
     for half, rows in task.halves.items():
         people = people_per_row(task.judges)[rows]
         probability, truth = prediction.probability[rows], task.truth[rows]

@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from disaggregate.analysis import Analysis, fit_tables, load
     from disaggregate.estimator import GroupStatsClassifier
     from disaggregate.groups import group_target
-    from disaggregate.settings import published_settings
+    from disaggregate.settings import GaussianProcess, SpikeSlab, published_settings
 
-logging.getLogger(__name__).addHandler(logging.NullHandler())  # whoever uses the library decides what is shown
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # the application decides what is shown
 
-__version__ = "0.1.0"
+__version__: str  # that of the installed package, which pyproject.toml names
 
 __all__ = [
     "Analysis",
+    "GaussianProcess",
     "GroupStatsClassifier",
+    "SpikeSlab",
     "datasets",
     "evidence",
     "fit_tables",
@@ -42,7 +44,9 @@ __all__ = [
 # Loaded when first used, so that the command line answers at once.
 _WHERE = {
     "Analysis": ("disaggregate.analysis", "Analysis"),
+    "GaussianProcess": ("disaggregate.settings", "GaussianProcess"),
     "GroupStatsClassifier": ("disaggregate.estimator", "GroupStatsClassifier"),
+    "SpikeSlab": ("disaggregate.settings", "SpikeSlab"),
     "datasets": ("disaggregate.datasets", None),
     "evidence": ("disaggregate.evidence", None),
     "fit_tables": ("disaggregate.analysis", "fit_tables"),
@@ -56,6 +60,8 @@ _WHERE = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("disaggregate")
     if name not in _WHERE:
         raise AttributeError(f"module 'disaggregate' has no attribute {name!r}")
     module, attribute = _WHERE[name]

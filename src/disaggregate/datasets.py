@@ -1,7 +1,7 @@
 """Simulated populations with known truth.
 
 Every function returns a scikit-learn ``Bunch`` with what a fit and its judgement need: ``X``, ``groups`` (one
-id a row), ``shares`` (a Series by group id) and ``y``, the true labels, which no fit may see.
+id per row), ``shares`` (a Series by group id) and ``y``, the true labels, which no fit may see.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def make_population(n: int = 2000, *, n_groups: int = 50, random_state: RandomSt
     n, n_groups = positive_int("n", n), positive_int("n_groups", n_groups)
     if n < n_groups:
         raise ValueError(
-            f"make_population needs at least one individual a group, but got n={n} for n_groups={n_groups}. "
+            f"make_population needs at least one individual per group, but got n={n} for n_groups={n_groups}. "
             "Raise n or lower n_groups."
         )
     rng = make_generator(random_state)

@@ -17,19 +17,17 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
-from disaggregate.exclusive import exclusively
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
-from disaggregate.fitting.rounds import BURN, FIRST
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
-from disaggregate.parallel import Executor, Threads, hold, one_blas_thread
-from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
-from disaggregate.parallel.monitor import Progress
+from disaggregate.parallel import Executor, Threads, distribute, one_blas_thread
+from disaggregate.parallel.fit_progress import Show, fit_progress
+from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts, is_interrupted
+from disaggregate.parallel.monitor import Told
 from disaggregate.posterior.diagnostics import diagnose
-from disaggregate.posterior.enough import are_enough
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
@@ -38,111 +36,118 @@ from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_log_scores, outcome_tables
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.predictive import check_reports
+from disaggregate.posterior.stopping import BURN, FIRST, are_enough
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
-from disaggregate.settings import check_settings, scale_prior, scale_priors
+from disaggregate.settings import (
+    GaussianProcess,
+    OldSettings,
+    SpikeSlab,
+    as_prior,
+    check_settings,
+    is_sparse,
+    with_old_names,
+)
+from disaggregate.storage.locks import locked
 from disaggregate.tables.containers import in_container, require_container
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
 from disaggregate.tables.suppression import SHARES, members_of_groups, withhold
-from disaggregate.tables.targets import read_target, speaks_of_groups
+from disaggregate.tables.targets import is_about_groups, read_target
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from disaggregate.posterior.blocks import Probability
+    from disaggregate.posterior.batches import Probability
 
 _LOG = logging.getLogger("disaggregate")
 
 _INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was drawn is lost."
 
+_MOVES: dict[bool, Moves] = {False: "dense", True: "sparse"}
+
 # Intercepts of groups, over all scores of several outcomes, that are weights of their own.
 _MOST_OFFSETS = 2000
 
 
-class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
+class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
     """Learn a classifier of individuals from what is known of groups of them.
 
     A Bayesian kernel probit model (Kück & de Freitas, UAI 2005), trained by MCMC on the reported
     fraction of positives, or other evidence, of each group. With a label for every row and no groups it is
     the supervised model that the paper grew from (Tham, Doucet & Ramamohanarao, ICML 2002).
 
+    Parameters come in three groups: the model (``kernel`` to ``confidence``), the sampler (``n_chains`` to
+    ``n_replicas``), and how it runs (``n_jobs`` to ``storage``).
+
     Parameters
     ----------
     kernel : str or callable, default="auto"
-        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices that
-        returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability given the
-        reports; with sparse weights it is the most probable one.
+        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, "matern32", or a function of two
+        matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
+        given the reports; with spike and slab it is the most probable one.
     gamma : float, "scale" or "auto", default="auto"
         Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" averages
         in the same way over a quarter, once and four times that.
-    degree : float, default=3
-        Degree of the polynomial kernel.
-    coef0 : float, default=1
-        Constant of the polynomial and the sigmoid kernel.
-    emphasis : float or "auto", default="auto"
-        How much the prior of dense weights favours the main directions in which individuals differ, over those in
-        which they differ little: the power to which it takes the kernel's variance along each. 1 is the Gaussian
-        process with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
+    kernel_params : dict, optional
+        "degree" of the polynomial kernel, by default 3, and "coef0" of the polynomial and the sigmoid kernel, by
+        default 1.
     centers : "auto", "all", int or array, default="auto"
         Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points. "auto" is
-        every one of up to 2,000 individuals, and 1,000 landmarks of more; with sparse weights every one.
+        every one of up to 2,000 individuals, and 1,000 landmarks of more; with spike and slab every one.
     intercept : bool, default=True
         Whether a constant is always in the model, outside the selection of kernels.
+    prior : "gaussian_process", "spike_slab", GaussianProcess or SpikeSlab, default="gaussian_process"
+        Prior of the weights of the kernels: a Gaussian process, or spike and slab as in the paper. An object has
+        parameters of its own, such as ``GaussianProcess(emphasis=1.0)`` or ``SpikeSlab(a=1, b=9)``.
     context : bool or "auto", default=False
         Whether people of the same features may differ by the average features of their group: a district's
         make-up, say, may matter to the vote of each of its people. Reports can hardly tell that from an effect of
         their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports
-        do not need it. "auto" is True where ``y`` speaks of groups. For dense weights.
+        do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
     group_effects : bool or "auto", default="auto"
         Whether each group has an intercept of its own, for what makes places differ beyond their people's
         features. For groups that were not in the fit it is integrated over. It has a scale of its own, too.
         "auto" is True where rows are a sample (:class:`disaggregate.evidence.Population`) or cells (``counts``).
-        For dense weights.
-    weights : "dense" or "sparse", default="dense"
-        Prior of the weights: a Gaussian process with this kernel, or spike and slab over the kernels, as in the
-        paper.
-    a, b : float, default=1
-        Beta prior of the share of active kernels, for sparse weights.
-    mu, nu : float, optional
-        Inverse-gamma(mu/2, nu/2) prior of the scale delta2 of the weights; by default 10 and 1000 for sparse
-        weights, 3 and 15 for dense ones, whose delta2 is the prior variance of f.
+        For Gaussian processes.
     confidence : float, mapping or "auto", default=1000
-        Confidence chi in plain shares, from 0 to infinity, one for all or one a group. "auto" learns how exact
+        Confidence chi in plain shares, from 0 to infinity, one for all or one per group. "auto" learns how exact
         reports are, one confidence for all groups with a heavy tail for single ones, for two outcomes and up to
         50,000 rows; ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
-        fit. For dense weights.
-    latent : "exact" or "metropolis", default="exact"
-        How latent scores are drawn: exactly, group by group, or with the moves published in 2005.
-    n_replicas : int or None, default=None
-        Number of replicas of each chain on a ladder of powers of the evidence. None, with dense weights, for one
-        where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
-        neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with sparse
-        weights, whose replicas are expensive.
+        fit. For Gaussian processes.
     n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
-        Chains, kept draws of each, sweeps thrown away first, and sweeps a kept draw. ``n_draws="auto"`` adds draws
-        in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
+        Chains, kept draws of each, sweeps discarded first, and sweeps per kept draw. ``n_draws="auto"`` adds
+        draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
         ``n_burn="auto"`` is 250 with that, and else 1,000.
+    n_replicas : int or None, default=None
+        Number of replicas of each chain on a ladder of powers of the evidence. None, with a Gaussian process, for
+        one where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
+        neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with spike
+        and slab, whose replicas are expensive.
     n_jobs : int or None, default=None
-        Threads over which chains run; None and -1 mean one a core. The draws do not depend on it.
+        Threads over which chains run; None and -1 mean one per core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed; the same one gives the same draws.
-    progress : bool or callable, default=False
-        Whether to show a progress bar; or a function that is told of progress instead, as
+    progress : bool, "auto" or callable, default="auto"
+        Whether to show a line on standard error with what the fit is doing, how far it is and how long it will
+        take; "auto" for fits of more than some ten seconds. Or a function that is called instead, as
         ``progress(n_done, n_sweeps, what)``, by whichever thread made it. Files leave it behind.
     executor : object with ``map``, or distributed.Client, optional
         Where chains run instead of on threads, such as a ``concurrent.futures`` executor or the workers of a Dask
         cluster; the draws are the same. Clones share it; pickles leave it behind. Large data are held there in
-        blocks, and all chains are moved from here.
+        partitions, and all chains are moved from here.
     storage : "auto", "float64", "float32" or "recomputed", default="auto"
-        How dense weights on more than 50,000 rows keep the kernels' columns: in double precision, in single
-        precision (half the memory; sums stay double), or not at all (worked out again for every step; the same
+        How Gaussian processes on more than 50,000 rows keep the kernels' columns: in double precision, in single
+        precision (half the memory; sums stay double), or not at all (computed again for every step; the same
         draws as in double precision). "auto" is double precision where it fits into memory, else recomputed.
+    **deprecated
+        Names of release 0.1, accepted with a FutureWarning: ``weights``, ``a``, ``b``, ``mu``, ``nu``, ``latent``
+        and ``emphasis``, which are now parameters of the prior, and ``degree`` and ``coef0``.
 
     Attributes
     ----------
@@ -185,59 +190,50 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         *,
+        # the model
         kernel: str | Callable[[np.ndarray, np.ndarray], np.ndarray] = "auto",
         gamma: float | Literal["scale", "auto"] = "auto",
-        degree: float = 3,
-        coef0: float = 1.0,
-        emphasis: float | Literal["auto"] = "auto",
+        kernel_params: Mapping[str, float] | None = None,
         centers: Any = "auto",
         intercept: bool = True,
+        prior: Literal["gaussian_process", "spike_slab"] | GaussianProcess | SpikeSlab = "gaussian_process",
         context: bool | Literal["auto"] = False,
         group_effects: bool | Literal["auto"] = "auto",
-        weights: Literal["dense", "sparse"] = "dense",
-        a: float = 1.0,
-        b: float = 1.0,
-        mu: float | None = None,
-        nu: float | None = None,
-        confidence: float | Mapping | Literal["auto"] = 1000.0,
-        latent: Literal["exact", "metropolis"] = "exact",
-        n_replicas: int | None = None,
+        confidence: float | Mapping[Any, float] | Literal["auto"] = 1000.0,
+        # the sampler
         n_chains: int = 4,
         n_draws: int | Literal["auto"] = 1000,
         n_burn: int | Literal["auto"] = 1000,
         thin: int = 1,
+        n_replicas: int | None = None,
+        # how it runs
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: Progress = False,
+        progress: Show | Told = "auto",
         executor: Executor | None = None,
         storage: Literal["auto", "float64", "float32", "recomputed"] = "auto",
+        **deprecated: Any,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.emphasis = emphasis
+        self.kernel_params = kernel_params
         self.centers = centers
         self.intercept = intercept
+        self.prior = prior
         self.context = context
         self.group_effects = group_effects
-        self.weights = weights
-        self.a = a
-        self.b = b
-        self.mu = mu
-        self.nu = nu
         self.confidence = confidence
-        self.latent = latent
-        self.n_replicas = n_replicas
         self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_burn = n_burn
         self.thin = thin
+        self.n_replicas = n_replicas
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
         self.executor = executor
         self.storage = storage
+        self._accept(deprecated)
 
     def fit(
         self,
@@ -257,12 +253,12 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : dataframe or array-like of shape (n_rows, n_features)
-            One row an individual; numeric features.
+            One row per individual; numeric features.
         y : mapping, Series, array-like, dataframe or structured target
-            What the groups report: group to share or evidence; one share a row; a dataframe [group, share];
+            What the groups report: group to share or evidence; one share per row; a dataframe [group, share];
             or :func:`disaggregate.group_target`. For several outcomes: a dataframe of shares with a row per group
             and a column per outcome, or group to ``{outcome: share}`` or to
-            :class:`disaggregate.evidence.Counts`, ``Shares`` or ``Bounds``. Without groups: one label a row.
+            :class:`disaggregate.evidence.Counts`, ``Shares`` or ``Bounds``. Without groups: one label per row.
         groups : array-like of shape (n_rows,), optional
             Group id of each row; any hashable values.
         sample_weight : array-like of shape (n_rows,), optional
@@ -271,7 +267,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             that reports a :class:`disaggregate.evidence.Population` they say how much each stands for in it.
         counts : array-like of shape (n_rows,), optional
             How many people each row stands for: rows are then cells of a table, of several people with the same
-            features, and a group's report speaks of all of them.
+            features, and a group's report covers all of them.
         warm_start : bool, default=False
             Whether to go on from the last fit of this object, on the same data and settings, and add
             ``n_draws`` draws to its own. An object that was not fitted yet is fitted as usual.
@@ -294,7 +290,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         weights = read_sample_weight(sample_weight, len(features))
         people = read_row_counts(counts, len(features))
         classes, data = self._read_target(X, y, groups, len(features), weights, people)
-        has_groups = speaks_of_groups(y, groups)
+        has_groups = is_about_groups(y, groups)
         self._require_known_laws(data)
         if isinstance(data, GroupedOutcomes):
             self._require_for_outcomes(data)
@@ -303,7 +299,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         context = self._find_context(features, data, has_groups)
         partitions = None
         is_binary = not isinstance(data, GroupedOutcomes)
-        if self.weights == "dense" and is_binary and is_for_partitions(len(features), data):
+        if not self._is_sparse and is_binary and is_for_partitions(len(features), data):
             partitions = partition_rows(features[data.order], data)
         if partitions is not None:
             _require_known_confidence(data)
@@ -338,9 +334,10 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             As for :meth:`fit`.
         """
         check_settings(self.get_params(deep=False))
-        if self.weights != "dense" or (isinstance(self.centers, str) and self.centers != "auto"):
+        if self._is_sparse or (isinstance(self.centers, str) and self.centers != "auto"):
             raise ValueError(
-                'data in partitions need weights="dense" and landmarks: centers="auto", or a number such as 500.'
+                'data in partitions need prior="gaussian_process" and landmarks: centers="auto", or a number, '
+                "such as 500."
             )
         if any(population is not None for population in data.populations):
             raise ValueError(
@@ -352,13 +349,13 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         context = None
         if self.context:
             with one_blas_thread(), Threads(self.n_jobs) as threads:
-                context = context_of_partitions(hold(partitions.rows, self.executor, threads), data)
+                context = context_of_partitions(distribute(partitions.rows, self.executor, threads), data)
         training = _training_rows(everybody, data, context)
         return self._run(
             np.array([0, 1]), features, training, data, context, partitions, False, checkpoint, resume, draws_to
         )
 
-    @noted_interrupts()
+    @deferred_interrupts()
     def _run(
         self,
         classes: np.ndarray,
@@ -377,25 +374,32 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         from disaggregate.saving.checkpoint import CheckpointFiles
 
         with (
-            exclusively(checkpoint=checkpoint, draws_to=draws_to),
+            locked(checkpoint=checkpoint, draws_to=draws_to),
             one_blas_thread(),
             Threads(self.n_jobs) as threads,
+            fit_progress(self.n_chains * self._schedule.n_sweeps, self.progress) as progress,
         ):
             session = FitSession(
-                CheckpointFiles(), self.get_params(deep=False), features, data, checkpoint, resume, draws_to
+                CheckpointFiles(),
+                with_old_names(self.get_params(deep=False)),
+                features,
+                data,
+                checkpoint,
+                resume,
+                draws_to,
             )
             if warm_start and self.__sklearn_is_fitted__():
                 last = getattr(self, "_session", None)
-                session.warm_start(last, self._schedule.n_draws)
+                session.warm_start(last, self._schedule.n_draws, progress)
                 plan = session.plan
             else:
                 streams = Streams(session.seed_or(self.random_state))
-                plan = self._plan(features, data, context, partitions, streams, threads)
+                plan = self._plan(features, data, context, partitions, streams, threads, progress)
                 session.start_or_resume(plan)
-            hold_interrupts()  # from the first sweep on
+            defer_interrupts()  # from the first sweep on
             fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
             if fitted.stopped_early:
-                hold_interrupts()  # that one was heard
+                defer_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
         self.context_ = context
         self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
@@ -430,7 +434,8 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self._fitted.ladder is None:
             raise AttributeError(
-                'log_evidence_ comes from a ladder of replicas: fit with weights="dense" and n_replicas=8 or more.'
+                'log_evidence_ comes from a ladder of replicas: fit with prior="gaussian_process" and '
+                "n_replicas=8 or more."
             )
         return self._fitted.ladder.log_evidence
 
@@ -547,7 +552,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         people : dataframe
-            One row a person, with the features of the fit, the columns of ``by`` and the weights.
+            One row per person, with the features of the fit, the columns of ``by`` and the weights.
         by : str or sequence of str
             Columns that make the subgroups.
         weights : str, optional
@@ -622,7 +627,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         features = read_features(self, X, fitting=False)
         people = read_row_counts(counts, len(features))
-        if not speaks_of_groups(y, groups):
+        if not is_about_groups(y, groups):
             _require_no_counts(people)
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
@@ -656,7 +661,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.weights == "dense"
+        tags.classifier_tags.multi_class = not self._is_sparse
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -695,27 +700,29 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         return context_of(features, data)
 
     def _require_known_laws(self, data: GroupedData) -> None:
-        """Refuse what sparse weights have no sampler for."""
-        if self.weights == "dense":
+        """Refuse what spike and slab has no sampler for."""
+        if not self._is_sparse:
             return
         if any(getattr(known, "learns_confidence", False) for known in data.evidence):
-            raise ValueError('confidence="auto" needs weights="dense"; give a number with weights="sparse".')
+            raise ValueError(
+                'confidence="auto" needs prior="gaussian_process"; give a number with spike and slab.'
+            )
         if data.counts is not None and (data.counts > 1).any():
             raise ValueError(
-                'counts need weights="dense"; weights="sparse" is the model of 2005, of single people.'
+                'counts need prior="gaussian_process"; spike and slab is the model of 2005, of single people.'
             )
         if any(population is not None for population in data.populations):
             raise ValueError(
-                'Population needs weights="dense"; weights="sparse" is the model of 2005, whose reports speak of '
-                "the rows themselves."
+                'Population needs prior="gaussian_process"; spike and slab is the model of 2005, whose reports '
+                "speak of the rows themselves."
             )
 
     def _require_for_outcomes(self, data: GroupedOutcomes) -> None:
         """Refuse what there is not yet for more than two outcomes."""
-        if self.weights == "sparse":
+        if self._is_sparse:
             raise ValueError(
-                'Only binary classification is supported with weights="sparse", the model of 2005; there are '
-                f'{len(data.outcomes)} outcomes. Use weights="dense".'
+                'Only binary classification is supported with prior="spike_slab", the model of 2005; there are '
+                f'{len(data.outcomes)} outcomes. Use prior="gaussian_process".'
             )
         if self.n_replicas not in (None, 1):
             raise ValueError(
@@ -731,10 +738,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
                 f"which make more than {_MOST_OFFSETS} intercepts; use group_effects=False, or join groups."
             )
 
+    @property
+    def _is_sparse(self) -> bool:
+        return is_sparse({"prior": self.prior})
+
     def _has_places(self, data: GroupedData) -> bool:
         if self.group_effects != "auto":
             return bool(self.group_effects)
-        return self.weights == "dense" and data.tells_of_places
+        return not self._is_sparse and data.rows_stand_for_places
 
     def _read_target(
         self,
@@ -747,7 +758,7 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         classes: np.ndarray | None = None,
     ) -> tuple[np.ndarray, GroupedData]:
         """Return classes and groups; reports that name outcomes name those of an earlier fit, if there is one."""
-        if speaks_of_groups(y, groups):
+        if is_about_groups(y, groups):
             known = None if classes is None else classes.tolist()
             return read_target(X, y, groups, n_rows, self.confidence, weights, counts, known)
         require_no_weights(weights)
@@ -756,10 +767,11 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
         is_open = isinstance(self.centers, str) and self.centers == "auto"
-        wanted = "all" if is_open and self.weights == "sparse" else self.centers
+        wanted = "all" if is_open and self._is_sparse else self.centers
         centers = choose_centers(features, wanted, streams.for_centers())
-        emphasis = self.emphasis if self.weights == "dense" else 1.0
-        candidates = candidate_kernels(self.kernel, self.gamma, self.degree, self.coef0, emphasis, features)
+        prior = as_prior(self.prior)
+        emphasis = prior.emphasis if isinstance(prior, GaussianProcess) else 1.0
+        candidates = candidate_kernels(self.kernel, self.gamma, self.kernel_params or {}, emphasis, features)
         bases = [
             Basis(candidate.kernel, centers, bool(self.intercept), False, candidate.emphasis)
             for candidate in candidates
@@ -769,8 +781,9 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
     @property
     def _schedule(self) -> Schedule:
         """Length of a chain, to begin with, and its moves."""
-        moves: Moves = "dense" if self.weights == "dense" else "sparse"
-        moves = "published" if self.latent == "metropolis" else moves
+        prior, moves = as_prior(self.prior), _MOVES[self._is_sparse]
+        if isinstance(prior, SpikeSlab) and prior.latent == "metropolis":
+            moves = "published"
         n_draws = FIRST if self.n_draws == "auto" else self.n_draws
         n_burn = self.n_burn
         if n_burn == "auto":
@@ -785,12 +798,14 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
         partitions: PartitionedRows | None,
         streams: Streams,
         threads: Threads,
+        progress: Told | None,
     ) -> FitPlan:
         """Put together all that a fit needs."""
         bases, odds = self._candidates(features, streams)
-        # Sparse weights give no evidence, so their kernel is chosen as for dense ones.
-        settings = self.get_params(deep=False) if self.weights == "dense" else {"mu": None, "nu": None}
-        of_places = self.weights == "dense" and data.tells_of_places
+        prior = as_prior(self.prior)
+        # Spike and slab gives no evidence, so its kernel is chosen as for a Gaussian process.
+        process, slab = (kind() if not isinstance(prior, kind) else prior for kind in (GaussianProcess, SpikeSlab))
+        of_places = not self._is_sparse and data.rows_stand_for_places
         return FitPlan(
             X=features if partitions is not None else features[data.order],
             data=data,
@@ -801,15 +816,15 @@ class GroupStatsClassifier(ClassifierMixin, BaseEstimator):
             context_norm=1.0 if context is None else context.norm,
             has_places=self._has_places(data),
             separate_constant=of_places,
-            scale_priors=ScalePriors(**scale_priors(settings, of_places)),
-            prior=Prior(float(self.a), float(self.b), *scale_prior(self.weights, self.mu, self.nu)),
+            scale_priors=ScalePriors(**process.component_priors(of_places)),
+            prior=Prior(float(slab.a), float(slab.b), *prior.scale_prior()),
             schedule=self._schedule,
             n_chains=self.n_chains,
             n_replicas=self.n_replicas,
             streams=streams,
             threads=threads,
             executor=self.executor,
-            progress=self.progress if callable(self.progress) else bool(self.progress),
+            progress=progress,
             storage=self.storage,
         )
 

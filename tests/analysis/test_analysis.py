@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.saving import ArchiveError
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SETTINGS = {"n_chains": 2, "n_draws": 60, "n_burn": 60, "n_replicas": 1, "kernel": "linear", "random_state": 0}
@@ -214,7 +214,7 @@ def test_tables_have_a_context_unless_told_otherwise(analysis, tables):
     assert list(by_default.posterior_.scales) == ["individual", "context"]
     assert analysis.classifier.context_ is None
     assert list(analysis.classifier.posterior_.scales) == ["individual"]
-    sparse = dg.fit_tables(people, results, settings=silent | {"weights": "sparse"}, **roles)
+    sparse = dg.fit_tables(people, results, settings=silent | {"prior": "spike_slab"}, **roles)
     assert sparse.classifier.context is False
 
 
@@ -239,8 +239,8 @@ def test_people_count_as_members_of_the_district_they_name(placed, tables):
 def test_new_districts_are_known_by_all_their_people(placed, tables, monkeypatch):
     people, _, _ = tables
     moved = people.assign(district=np.repeat(["east", "west"], len(people) // 2))[::-1]
-    monkeypatch.setattr("disaggregate.posterior.blocks._FIRST_ROWS", 7)
-    monkeypatch.setattr("disaggregate.posterior.blocks._VALUES_AT_ONCE", 7 * 120)
+    monkeypatch.setattr("disaggregate.posterior.batches.FIRST_ROWS", 7)
+    monkeypatch.setattr("disaggregate.posterior.batches.VALUES_AT_ONCE", 7 * 120)
     estimate = placed.subgroups(moved, "district").set_index("district")["estimate"]
     whole = placed.predict(moved)["probability"].groupby(moved["district"]).mean()
     assert_allclose(estimate, whole)

@@ -18,7 +18,7 @@ from disaggregate.analysis.sensitivity import _fitted_again, _people_of_the_fit
 from disaggregate.cli.main import main
 from disaggregate.groups.evidence import Count, Population
 from disaggregate.report import write_report
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 from tests.analysis.census import ROLES, SETTINGS, make_census, one_row_per_person
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -209,7 +209,7 @@ def test_fits_under_other_choices_are_told_of_the_counts(census, fits):
         ids=ids,
         names=analysis.classifier._data.names,
         evidence=analysis.classifier._data.evidence,
-        tells_of_places=True,
+        rows_stand_for_places=True,
     )
     people = _people_of_the_fit(analysis, cells)
     assert len(people) == len(cells) - 1

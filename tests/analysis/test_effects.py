@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from scipy.stats import norm
 
 from disaggregate.analysis.effects import avg_comparisons, avg_slopes
-from disaggregate.posterior import blocks
+from disaggregate.posterior import batches
 from tests.posterior.predictors import probit
 
 COLUMNS = ["term", "contrast", "estimate", "std_error", "conf_low", "conf_high"]
@@ -92,8 +92,8 @@ def test_people_are_left_as_they_were(people):
 
 
 def test_rows_are_asked_for_in_bounded_number(people, monkeypatch):
-    monkeypatch.setattr(blocks, "_VALUES_AT_ONCE", 3 * 20)
-    monkeypatch.setattr(blocks, "_FIRST_ROWS", 10)
+    monkeypatch.setattr(batches, "VALUES_AT_ONCE", 3 * 20)
+    monkeypatch.setattr(batches, "FIRST_ROWS", 10)
     sizes = []
     predict = probit(A, B)
     avg_slopes(lambda part: (sizes.append(len(part)), predict(part))[1], people, "x")

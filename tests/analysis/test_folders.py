@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import fit_tables
 from disaggregate.analysis.folders import predict_folder
-from disaggregate.analysis.telling import TableWarning
+from disaggregate.analysis.table_warnings import TableWarning
 from disaggregate.cli.main import main
 from disaggregate.groups.context import Context
 from disaggregate.sampler.dense import partition, partitioned
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.folders import PeopleFolder, narrowed
+from disaggregate.tables.problems import TableError
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SETTINGS = {"kernel": "rbf", "gamma": "scale", "centers": 12, "n_chains": 2, "n_draws": 15, "n_burn": 5} | {
@@ -178,7 +178,7 @@ def test_new_groups_of_a_folder_are_known_by_all_their_people(by_path, tables, t
     settings = SETTINGS | {"context": True, "kernel": "linear"}
     analysis = fit_tables(people, results, group="district", share="share", settings=settings)
     moved = people.assign(district=100 + (people["age"] > 45.0)).sort_values("district", ignore_index=True)
-    monkeypatch.setattr("disaggregate.analysis.folders._ROWS_AT_ONCE", 13)
+    monkeypatch.setattr("disaggregate.analysis.folders.ROWS_AT_ONCE", 13)
     if by_path:
         for district, part in moved.groupby("district"):
             write(part.drop(columns="district"), tmp_path / "people" / f"district={district}", 2)
@@ -206,7 +206,7 @@ def strange_people(people):
 
 def test_predictions_of_a_folder_say_what_the_fit_did_not_meet(with_context, tables, tmp_path):
     folder, lines = write(strange_people(tables[0]), tmp_path / "people", 3), []
-    predict_folder(with_context, folder, tmp_path / "out", n_jobs=1, told=lines.extend)
+    predict_folder(with_context, folder, tmp_path / "out", n_jobs=1, on_unfamiliar=lines.extend)
     assert len(lines) == 2  # one each, though there are three files
     assert "60 rows in 1 group that the fit did not have: 100" in lines[0]
     assert "'job': levels that the fit did not meet" in lines[1]
@@ -225,8 +225,8 @@ def test_the_command_says_so_too(with_context, tables, tmp_path, capsys):
 
 def test_a_folder_needs_dense_weights(tables, tmp_path):
     folder = write(tables[0], tmp_path / "people", 2)
-    with pytest.raises(TableError, match='folder of files needs weights="dense"'):
-        fit_tables(folder, tables[1], group="district", share="share", settings={"weights": "sparse"})
+    with pytest.raises(TableError, match='folder of files needs prior="gaussian_process"'):
+        fit_tables(folder, tables[1], group="district", share="share", settings={"prior": "spike_slab"})
 
 
 def test_a_folder_has_no_earlier_fit_to_add_draws_to(tables, tmp_path):

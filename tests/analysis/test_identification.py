@@ -47,7 +47,7 @@ def test_effective_groups_count_those_that_stand_apart():
     # One group d from nine: contrasts (0.9 d)^2 and nine times (0.1 d)^2.
     assert_allclose(table["effective_groups"], [0.9**2 / (0.81**2 + 9 * 0.01**2), 10.0])
     assert "though mostly one of them" in table["says"][0]
-    assert table["says"][1] == "groups differ in this: the reports speak of its effect"
+    assert table["says"][1] == "groups differ in this: the reports carry information about its effect"
 
 
 def test_words_follow_the_numbers(rng):

@@ -82,4 +82,4 @@ def test_a_saved_analysis_keeps_the_name_of_its_outcome(analysis, tmp_path):
     analysis.save(tmp_path / "m.dgz")
     loaded = dg.load(tmp_path / "m.dgz")
     assert loaded.outcome == "voted <b>"
-    assert loaded.classifier.progress is False
+    assert loaded.classifier.progress == "auto"

@@ -12,7 +12,6 @@ from disaggregate.analysis.sensitivity import (
     CHANGES,
     _fitted_again,
     _settings,
-    _trusted_less,
     changes_of,
     subgroup_sensitivity,
 )
@@ -20,8 +19,8 @@ from disaggregate.evidence import Count, Fraction, Population
 from disaggregate.groups import group_rows
 from disaggregate.groups.context import Context
 from disaggregate.model.priors import inverse_gamma
-from disaggregate.settings import scale_priors
-from disaggregate.tables.errors import TableError
+from disaggregate.settings import as_prior
+from disaggregate.tables.problems import TableError
 from tests.analysis.test_analysis import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -67,7 +66,7 @@ def test_shifts_are_counted_in_standard_errors_of_that_fit(table):
 def test_each_change_reaches_the_fit(analysis, tables):
     counted = tables[0][tables[0]["w"] > 0]
     settings = {change: _fitted_again(analysis, counted, change, 10, False).classifier for change in CHANGES}
-    assert {change: fitted.nu for change, fitted in settings.items()} == {
+    assert {change: as_prior(fitted.prior).nu for change, fitted in settings.items()} == {
         "trust": None,
         "linear": None,
         "rbf": None,
@@ -77,7 +76,7 @@ def test_each_change_reaches_the_fit(analysis, tables):
         "no_context": None,
     }
     assert [settings[name].context for name in ("context", "no_context", "rbf")] == [True, False, False]
-    assert [settings[name].mu for name in ("rbf", "weak", "strong")] == [None, 3.0, 3.0]
+    assert [as_prior(settings[name].prior).mu for name in ("rbf", "weak", "strong")] == [None, 3.0, 3.0]
     assert [settings[name].kernel for name in ("rbf", "weak")] == ["rbf", "linear"]
     assert {known.confidence for known in settings["trust"]._data.evidence} == {25.0}
     assert {known.confidence for known in settings["strong"]._data.evidence} == {1000.0}
@@ -86,18 +85,18 @@ def test_each_change_reaches_the_fit(analysis, tables):
 
 
 def test_trust_is_only_lowered_where_a_share_is_reported():
-    assert _trusted_less(Population(0.3, size=900)) == Population(0.3, size=900)
-    assert _trusted_less(Fraction(0.3, 40.0)) == Fraction(0.3, 10.0)
-    assert _trusted_less(Count(3)) == Count(3)
+    assert Population(0.3, size=900).trusted_less(10.0, 4.0) == Population(0.3, size=900)
+    assert Fraction(0.3, 40.0).trusted_less(10.0, 4.0) == Fraction(0.3, 10.0)
+    assert Count(3).trusted_less(10.0, 4.0) == Count(3)
 
 
 def test_effects_are_weaker_and_stronger_than_the_fit_expects(analysis):
     """Where rows are samples, a fit expects less of features than elsewhere."""
     sampled = copy.copy(analysis.classifier)
     sampled._data = group_rows(["a", "b"], {"a": Population(0.3), "b": Population(0.6)})
-    usual = scale_priors(sampled.get_params(), of_places=True)["individual"].median
+    usual = as_prior(sampled.prior).component_priors(of_places=True)["individual"].median
     found = [_settings(replace(analysis, classifier=sampled), change) for change in ("weak", "strong")]
-    medians = [inverse_gamma(**setting).median for setting in found]
+    medians = [inverse_gamma(setting["prior"].mu, setting["prior"].nu).median for setting in found]
     assert_allclose(medians, [usual / 4.0, usual * 4.0])
 
 

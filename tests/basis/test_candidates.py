@@ -8,7 +8,7 @@ SCALE = 1.0 / (4 * X.var())
 
 
 def candidates(kernel, gamma, emphasis=1.0):
-    return [(one.kernel.name, one.kernel.gamma) for one in candidate_kernels(kernel, gamma, 3, 1.0, emphasis, X)]
+    return [(one.kernel.name, one.kernel.gamma) for one in candidate_kernels(kernel, gamma, {}, emphasis, X)]
 
 
 def test_both_open():
@@ -19,7 +19,7 @@ def test_both_open():
 
 def test_straight_and_curved_are_about_as_probable():
     for emphasis, n_straight, share in ((1.0, 1, 6.0 / 13.0), ("auto", 2, 9.0 / 16.0)):
-        odds = [one.odds for one in candidate_kernels("auto", "auto", 3, 1.0, emphasis, X)]
+        odds = [one.odds for one in candidate_kernels("auto", "auto", {}, emphasis, X)]
         straight, curved = odds[:n_straight], odds[n_straight:]
         assert sum(straight) / sum(odds) == pytest.approx(share)
         assert len(curved) == 3
@@ -27,12 +27,12 @@ def test_straight_and_curved_are_about_as_probable():
 
 
 def test_emphasis_is_open_for_straight_borders():
-    found = [(one.kernel.name, one.emphasis) for one in candidate_kernels("auto", "scale", 3, 1.0, "auto", X)]
+    found = [(one.kernel.name, one.emphasis) for one in candidate_kernels("auto", "scale", {}, "auto", X)]
     assert found == [("linear", 1.0), ("linear", 2.0), ("rbf", 2.0)]
 
 
 def test_an_emphasis_that_is_given_holds_for_all():
-    assert {one.emphasis for one in candidate_kernels("auto", "auto", 3, 1.0, 1.5, X)} == {1.5}
+    assert {one.emphasis for one in candidate_kernels("auto", "auto", {}, 1.5, X)} == {1.5}
 
 
 def test_only_the_kernel_open():

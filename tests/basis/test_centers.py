@@ -72,7 +72,7 @@ def test_more_individuals_than_memory_holds_are_refused_with_advice(monkeypatch)
 
 
 def test_landmarks_of_many_individuals_are_some_of_them(monkeypatch):
-    monkeypatch.setattr(centers, "_ENOUGH_ROWS", 100)
+    monkeypatch.setattr(centers, "ENOUGH_ROWS", 100)
     X = np.random.default_rng(0).standard_normal((5000, 2))
     chosen = choose_centers(X, 30, np.random.default_rng(1))
     assert len(np.unique(chosen, axis=0)) == 30

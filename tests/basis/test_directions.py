@@ -70,7 +70,7 @@ def test_a_kernel_of_zeros_leaves_no_direction() -> None:
 
 
 def test_a_rough_process_keeps_its_smoothest_directions(rng, monkeypatch) -> None:
-    monkeypatch.setattr("disaggregate.basis.directions._MOST", 5)
+    monkeypatch.setattr("disaggregate.basis.directions.MOST", 5)
     X = rng.standard_normal((30, 4))
     basis = make_basis(X, X, "rbf", True)
     directions = principal_directions(basis, basis.columns(X))

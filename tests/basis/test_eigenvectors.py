@@ -43,5 +43,5 @@ def test_what_is_no_covariance_and_other_powers_are_decomposed_as_a_whole(sign, 
 
 
 def test_small_matrices_are_decomposed_as_a_whole(kernel, monkeypatch):
-    monkeypatch.setattr(eigenvectors, "_SMALL", len(kernel))
+    monkeypatch.setattr(eigenvectors, "SMALL", len(kernel))
     assert len(leading_eigenvectors(kernel, 2.0).value) == len(kernel)

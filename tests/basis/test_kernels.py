@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
 
@@ -28,6 +29,12 @@ def test_named_kernels_are_those_of_scikit_learn(name):
     kernel = resolve_kernel(name, 0.7, 2, 0.5, X)
     expected = pairwise_kernels(X, CENTERS, metric=name, **PARAMETERS[name])
     assert_allclose(kernel.matrix(X, CENTERS), expected, rtol=1e-12)
+
+
+def test_matern32_is_that_of_scikit_learn():
+    kernel = resolve_kernel("matern32", 0.7, 3, 1.0, X + 50.0)
+    expected = Matern(length_scale=(2 * 0.7) ** -0.5, nu=1.5)(X, CENTERS)
+    assert_allclose(kernel.matrix(X + 50.0, CENTERS + 50.0), expected, rtol=1e-9)
 
 
 def test_a_callable_gets_two_matrices():

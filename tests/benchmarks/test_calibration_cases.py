@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from benchmarks import calibration
 from benchmarks.calibration import CASES, Case, context_of_groups, drawn_kernel, process, reports_of, simulate
-from disaggregate import GroupStatsClassifier, evidence
+from disaggregate import GaussianProcess, evidence
 from disaggregate.fitting import FitSession, ScalePriors
 from disaggregate.fitting.plan import CONSTANT_DEVIATION
 
@@ -75,7 +75,7 @@ def test_data_are_drawn_from_the_model_that_is_fitted(name, monkeypatch):
     assert plan.separate_constant == case.is_of_places
     assert plan.has_places == ("place" in case.components)
     assert (plan.context is not None) == ("context" in case.components)
-    priors = calibration.scale_priors(GroupStatsClassifier().get_params(), case.is_of_places)
+    priors = GaussianProcess().component_priors(case.is_of_places)
     assert plan.scale_priors == ScalePriors(**priors)
     if plan.context is not None:
         data = simulate(np.random.default_rng(0), case)

@@ -52,7 +52,7 @@ class StandIn:
 def models(monkeypatch):
     monkeypatch.setattr(StandIn, "made", [], raising=False)
     monkeypatch.setattr(disaggregate, "GroupStatsClassifier", StandIn, raising=False)
-    published = lambda: {"n_chains": 1, "latent": "metropolis"}  # noqa: E731
+    published = lambda: {"n_chains": 1, "prior": "of 2005"}  # noqa: E731
     monkeypatch.setattr(disaggregate, "published_settings", published, raising=False)
     return StandIn.made
 
@@ -66,7 +66,7 @@ def test_it_fits_the_districts_of_the_seed(models, tmp_path):
     assert shares.equals(expected.shares)
     assert np.array_equal(groups, expected.groups)
     assert model.settings == {
-        "weights": "sparse",
+        "prior": "spike_slab",
         "kernel": "rbf",
         "gamma": "scale",
         "n_draws": 4000,
@@ -81,7 +81,7 @@ def test_published_settings_and_numbers_of_draws_reach_the_model(models, tmp_pat
     assert main(["demo", "--output", str(tmp_path / "demo.png"), *arguments]) == 0
     assert models[0].settings == {
         "n_chains": 1,
-        "latent": "metropolis",
+        "prior": "of 2005",
         "n_draws": 20,
         "n_burn": 0,
         "random_state": 0,

@@ -1,6 +1,7 @@
 """Several outcomes on the command line: every output names the outcome."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,9 @@ from disaggregate.analysis.privacy import disclosure
 from disaggregate.analysis.sensitivity import subgroup_sensitivity
 from disaggregate.cli.main import main
 from disaggregate.report import write_report
+from disaggregate.report.findings import find
+from disaggregate.report.outcomes import estimates_by_column, transfer_table
+from disaggregate.tables.problems import TableError
 
 OUTCOMES = ["green", "purple", "at home"]
 SHORT = ["--kernel", "linear", "--context", "no", "--draws", "30", "--burn", "20", "--chains", "2", "--json"]
@@ -36,6 +40,44 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_people_who_are_a_weighted_sample_of_their_place(folder, counts):
+    results = pd.read_csv(folder / "results.csv").assign(adults=500)
+    people = pd.read_csv(folder / "people.csv").assign(weight=np.tile([1.0, 2.0, 0.5], 16))
+    told = ["--shares", "green,purple"]
+    if counts:
+        results[["green", "purple"]] = (500 * results[["green", "purple"]]).round().astype(int)
+        told = ["--positives", "green,purple", "--total", "adults"]
+    results.to_csv(folder / "of_population.csv", index=False)
+    people.to_csv(folder / "sample.csv", index=False)
+    tables = [str(folder / "sample.csv"), str(folder / "of_population.csv")]
+    roles = ["--group", "place", *told, "--rest", "at home", "--weights", "weight", "--sampled"]
+    size = [] if counts else ["--size", "adults"]
+    assert main(["check", *tables, *roles, *size]) == 0
+    assert main(["fit", *tables, *roles, *size, *SHORT, "-o", str(folder / "sampled.dgz")]) == 0
+    table = load(folder / "sampled.dgz").classifier.group_table()
+    assert table["outcome"].tolist() == OUTCOMES * 8
+    assert np.corrcoef(table["implied"], table["reported"])[0, 1] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        (["--shares", "green,purple", "--weights", "age"], "sampled"),
+        (["--shares", "green,purple", "--size", "adults"], "sampled"),
+        (["--positives", "votes,purple", "--sampled"], "total or size"),
+    ],
+)
+def test_samples_that_are_told_by_half_are_refused(folder, tmp_path, capsys, roles, words):
+    results = pd.read_csv(folder / "results.csv").assign(adults=500, votes=200)
+    results["purple"] = 100 if "--positives" in roles else results["purple"]
+    results.to_csv(tmp_path / "results.csv", index=False)
+    tables = [str(folder / "people.csv"), str(tmp_path / "results.csv")]
+    assert main(["check", *tables, "--group", "place", "--rest", "at home", *roles]) != 0
+    out = capsys.readouterr()
+    assert words in out.out + out.err
+
+
 def test_predictions_have_columns_of_each_outcome(folder):
     out = folder / "predicted.csv"
     assert main(["predict", str(folder / "m.dgz"), str(folder / "people.csv"), "-o", str(out), "--json"]) == 0
@@ -58,10 +100,69 @@ def test_effects_of_all_outcomes_add_up_to_nothing(folder):
     assert effects["estimate"].sum() == pytest.approx(0.0, abs=1e-6)
 
 
+def test_the_report_sets_the_outcomes_beside_each_other(folder, tmp_path):
+    page = tmp_path / "r.html"
+    given = ["report", str(folder / "m.dgz"), str(folder / "people.csv"), "-o", str(page), "--by", "sex,age"]
+    assert main(given) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "Share of each outcome by sex" in text
+    assert re.search(r'aria-label="green \d+%, purple \d+%, at home \d+%"', text)
+    for name in OUTCOMES:
+        assert f"Implied against reported share of “{name}”" in text
+    analysis = load(folder / "m.dgz")
+    moved = pd.DataFrame({"by": ["sex"], "subgroup": ["f"], "n": [30], "estimate": [0.5]})
+    with pytest.raises(ValueError, match="sensitivity"):
+        write_report(analysis, folder / "people.csv", page, sensitivity=moved)
+
+
+def test_a_transfer_table_adds_up_and_agrees_with_subgroups(folder):
+    analysis, people = load(folder / "m.dgz"), pd.read_csv(folder / "people.csv")
+    found = {name: find(analysis.of_outcome(name), people, by=["sex"]) for name in OUTCOMES}
+    tables = estimates_by_column(found, "sex")
+    cells = [[float(cell.sort) for cell in row[1:4]] for row in transfer_table("sex", tables).rows]
+    np.testing.assert_allclose(np.sum(cells, axis=1), 1.0)
+    expected = analysis.subgroups(people, "sex").pivot(index="sex", columns="outcome", values="estimate")
+    labels = tables["green"]["label"]
+    np.testing.assert_allclose(cells, expected.loc[labels, OUTCOMES])
+
+
+def test_small_subgroups_are_not_told_in_the_report(folder, tmp_path):
+    people = pd.read_csv(folder / "people.csv")
+    people.loc[:1, "sex"] = "x"
+    write_report(load(folder / "m.dgz"), people, tmp_path / "r.html", by="sex", min_group_size=5)
+    text = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert re.search(r'<td data-sort="x">x</td>(<td class="number">suppressed</td>){3}', text)
+
+
+def test_one_outcome_of_several_is_an_analysis_of_its_own(folder):
+    analysis, people = load(folder / "m.dgz"), pd.read_csv(folder / "people.csv")
+    one = analysis.of_outcome("purple")
+    assert one.outcome_name == "purple"
+    assert one.outcomes == []
+    every = analysis.subgroups(people, "sex")
+    expected = every[every["outcome"] == "purple"].drop(columns="outcome").reset_index(drop=True)
+    pd.testing.assert_frame_equal(one.subgroups(people, "sex"), expected)
+    np.testing.assert_allclose(one.predict(people)["probability"], analysis.predict(people)["probability_purple"])
+    assert one.predict_draws(people).ndim == 3
+    assert "outcome" not in one.group_table()
+    with pytest.raises(TableError, match=r"outcomes.*'purlpe'"):
+        analysis.of_outcome("purlpe")
+
+
+def test_plots_of_several_outcomes(folder):
+    analysis, people = load(folder / "m.dgz"), folder / "people.csv"
+    bars = analysis.plot.subgroups(people, "sex")
+    assert [text.get_text() for text in bars.get_legend().get_texts()] == OUTCOMES
+    ends = np.array([[patch.get_x() + patch.get_width() for patch in group] for group in bars.containers])
+    np.testing.assert_allclose(ends[-1], 1.0)
+    assert (np.diff(ends, axis=0) > 0.0).all()
+    assert len(analysis.plot.effects(people, ["age"]).get_yticklabels()) == 3
+    assert analysis.plot.groups().get_xlabel() == "reported share"
+
+
 def test_what_there_is_not_yet_says_so(folder, tmp_path):
     analysis, people = load(folder / "m.dgz"), folder / "people.csv"
     for attempt in (
-        lambda: write_report(analysis, people, tmp_path / "r.html"),
         lambda: subgroup_sensitivity(analysis, people, ["sex"]),
         lambda: disclosure(analysis),
     ):

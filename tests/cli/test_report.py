@@ -50,7 +50,7 @@ def test_it_answers_machines(folder, tmp_path, capsys):
     [
         (["--by", "sex,hair"], "no column 'hair'"),
         (["--feature", "height"], "'height' is no feature"),
-        (["--level", "2"], "level must lie between 0 and 1"),
+        (["--level", "2"], "expected a number between 0 and 1"),
     ],
 )
 def test_a_mistake_is_one_message_and_no_file(folder, tmp_path, capsys, options, message):
@@ -94,7 +94,7 @@ def test_sensitivity_is_a_table_that_the_page_shows(folder, tmp_path, capsys):
     [
         (["--by", "hair"], "no column 'hair'"),
         (["--by", "sex", "--change", "bold"], "'bold' is none of them"),
-        (["--by", "sex", "--level", "7"], "level must lie between 0 and 1"),
+        (["--by", "sex", "--level", "7"], "expected a number between 0 and 1"),
     ],
 )
 def test_a_mistake_about_sensitivity_is_one_message_and_no_file(folder, tmp_path, capsys, options, message):

@@ -19,7 +19,7 @@ def asked(monkeypatch):
         table = pd.DataFrame({"what": [name], "AUC": [0.5]})
         return Outcome(name, f"Title of {name}", "Text.", table, table, Figure())
 
-    monkeypatch.setattr(reproduce, "_run_one", run_one)
+    monkeypatch.setattr(reproduce, "run_one", run_one)
     return runs
 
 

@@ -147,7 +147,7 @@ def test_effects_take_steps(folder, capsys):
         (["fit", "{f}/people.csv", "{f}/results.csv", *ROLES, "--features", "age,height"], "no column 'height'"),
         (["fit", "{f}/people.csv", "{f}/results.csv", *ROLES, "--kernel", "curly"], "kernel"),
         (["fit", "{f}/people.csv", "{f}/results.csv", *ROLES, "--confidence", "sure"], "no column 'sure'"),
-        (["predict", "{f}/people.csv", "{f}/people.csv"], "is no model file"),
+        (["predict", "{f}/people.csv", "{f}/people.csv"], "is a table; expected the model"),
         (["predict", "{f}/m.dgz", "{f}/results.csv"], "lacks 3 features"),
     ],
 )
@@ -224,7 +224,7 @@ def test_draws_can_be_kept_in_a_folder(folder, tmp_path, capsys):
 
 def test_resume_needs_a_checkpoint(folder, tmp_path, capsys):
     command = ["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz"), "--resume"]
-    assert "resume=True needs checkpoint=" in complaint(command, capsys)
+    assert "--resume needs --checkpoint" in complaint(command, capsys)
     assert not list(tmp_path.iterdir())
 
 
@@ -259,7 +259,7 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
 
 
 @pytest.mark.parametrize(
-    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive._write_members", "cli.fit._tell"]
+    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive.write_members", "cli.fit._tell"]
 )
 def test_an_interrupt_after_the_last_sweep_costs_no_model(moment, folder, tmp_path, capsys, monkeypatch):
     real = import_string(f"disaggregate.{moment}")
@@ -294,7 +294,7 @@ def test_a_disk_without_room_is_told_of_before_the_first_sweep(where, folder, tm
     monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda *given: pytest.fail("too late"))
     draws = changed(SHORT, "--draws", "10000")
     if where == "--draws-to":
-        monkeypatch.setattr("disaggregate.analysis.tables.require_room_for_model", lambda *given: None)
+        monkeypatch.setattr("disaggregate.analysis.tables.require_disk_space_for_model", lambda *given: None)
         draws = [*changed(SHORT, "--draws", "100000"), where, str(tmp_path / "draws")]
     told = complaint(["fit", *paths(folder), *ROLES, *draws, "-o", str(tmp_path / "m.dgz")], capsys)
     assert "MB are free" in told

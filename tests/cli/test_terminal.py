@@ -8,7 +8,7 @@ import sys
 import pandas as pd
 import pytest
 
-from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.errors import CommandError, errors_for_user
 from disaggregate.cli.main import main
 from disaggregate.cli.output import print_json, print_table
 from disaggregate.cli.terminal import visible
@@ -130,5 +130,5 @@ def test_a_reader_that_has_seen_enough_is_no_error(bad_tables):
 
 
 def test_too_little_memory_says_what_helps():
-    with pytest.raises(CommandError, match=r"too little memory.*--centers 500"), told_to_the_user():
+    with pytest.raises(CommandError, match=r"too little memory.*--centers 500"), errors_for_user():
         raise MemoryError("Unable to allocate 7 TiB")

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from disaggregate import GroupStatsClassifier
+from disaggregate import GroupStatsClassifier, SpikeSlab
 from disaggregate.groups.evidence import Population
-from tests.partitions import use_small_partitions
+from disaggregate.settings import is_sparse
+from tests.helpers.partitions import use_small_partitions
 
 GROUPS = np.array(["B", "A", "C", "B", "A", "A", "C", "B", "B", "A", "C", "C", "A", "D", "B"])
 SHARES = {"A": 0.73, "B": 0.25, "C": 0.5, "D": 0.9}
@@ -17,9 +18,9 @@ SHARES = {"A": 0.73, "B": 0.25, "C": 0.5, "D": 0.9}
 
 # The three kinds of sweep, and the settings that choose them.
 MOVES = {
-    "dense": {"weights": "dense"},
-    "sparse": {"weights": "sparse"},
-    "published": {"weights": "sparse", "latent": "metropolis"},
+    "dense": {"prior": "gaussian_process"},
+    "sparse": {"prior": "spike_slab"},
+    "published": {"prior": SpikeSlab(latent="metropolis")},
 }
 
 
@@ -33,7 +34,7 @@ class Kind(NamedTuple):
 
     @property
     def is_dense(self):
-        return self.settings.get("weights", "dense") == "dense"
+        return not is_sparse(self.settings)
 
     def reports(self, shares):
         """Plain shares as reports on populations, where rows are samples of them."""
@@ -68,7 +69,7 @@ KINDS = {
     "population": Kind({}, of_samples=True),
     "counts": Kind({}, of_cells=True),
     "sparse": Kind(MOVES["sparse"]),
-    "sparse ladder": Kind({"weights": "sparse", "n_replicas": 4}),
+    "sparse ladder": Kind({"prior": "spike_slab", "n_replicas": 4}),
     "published": Kind(MOVES["published"]),
 }
 

@@ -72,20 +72,13 @@ def test_bad_data_is_refused_by_name(table, y, groups, message):
 BAD_SETTINGS = {
     "kernel": ("rfb", "kernel must be"),
     "gamma": (-1.0, "gamma must be"),
-    "degree": ("3", "degree must be"),
-    "coef0": (np.nan, "coef0 must be"),
-    "emphasis": (0.0, "emphasis must be"),
+    "kernel_params": ({"degree": "3"}, "degree must be"),
     "centers": ("some", "centers must be"),
     "intercept": ("yes", "intercept must be"),
     "context": ("yes", "context must be"),
     "group_effects": ("yes", "group_effects must be"),
-    "weights": ("thick", "weights must be"),
-    "a": (0.0, "a must be"),
-    "b": (-1.0, "b must be"),
-    "mu": (np.nan, "mu must be"),
-    "nu": (np.inf, "nu must be"),
+    "prior": ("thick", "prior must be"),
     "confidence": (-1.0, "confidence must be .* got -1.0"),
-    "latent": ("gibbs", "latent must be"),
     "n_replicas": (0, "n_replicas must be"),
     "n_chains": (0, "n_chains must be"),
     "n_draws": (0, "n_draws must be"),
@@ -101,6 +94,25 @@ BAD_SETTINGS = {
 
 def test_every_setting_has_a_bad_value_here():
     assert set(BAD_SETTINGS) == set(dg.GroupStatsClassifier().get_params())
+
+
+BAD_PARTS = {
+    "degree": ({"kernel_params": {"degree": None}}, "degree must be"),
+    "coef0": ({"kernel_params": {"coef0": np.nan}}, "coef0 must be"),
+    "a kernel's own": ({"kernel_params": {"width": 1.0}}, "kernel_params must be"),
+    "emphasis": ({"prior": dg.GaussianProcess(emphasis=0.0)}, "emphasis must be"),
+    "mu": ({"prior": dg.GaussianProcess(mu=np.nan)}, "mu must be"),
+    "nu": ({"prior": dg.SpikeSlab(nu=np.inf)}, "nu must be"),
+    "a": ({"prior": dg.SpikeSlab(a=0.0)}, "a must be"),
+    "b": ({"prior": dg.SpikeSlab(b=-1.0)}, "b must be"),
+    "latent": ({"prior": dg.SpikeSlab(latent="gibbs")}, "latent must be"),
+}
+
+
+@pytest.mark.parametrize(("settings", "message"), BAD_PARTS.values(), ids=BAD_PARTS)
+def test_bad_parts_of_settings_are_refused_by_name(settings, message):
+    with pytest.raises(ValueError, match=message):
+        small_model(**settings).fit(X, SHARES, groups=GROUPS)
 
 
 @pytest.mark.parametrize("name", BAD_SETTINGS)

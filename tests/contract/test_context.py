@@ -122,5 +122,5 @@ def test_context_needs_groups_and_dense_weights():
     with pytest.raises(ValueError, match="context=True needs groups"):
         small_model(context=True).fit(X, np.arange(15) % 2)
     assert small_model(context="auto").fit(X, np.arange(15) % 2).context_ is None
-    with pytest.raises(ValueError, match='context must be False with weights="sparse"'):
-        small_model(context=True, weights="sparse").fit(X, SHARES, groups=GROUPS)
+    with pytest.raises(ValueError, match='context must be False with prior="spike_slab"'):
+        small_model(context=True, prior="spike_slab").fit(X, SHARES, groups=GROUPS)

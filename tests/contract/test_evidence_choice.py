@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import logsumexp, ndtr
 
-from disaggregate import GroupStatsClassifier, published_settings
+from disaggregate import GaussianProcess, GroupStatsClassifier, published_settings
 from disaggregate.datasets import make_districts
 from disaggregate.fitting.kernels import kernel_weights
 
@@ -62,9 +62,9 @@ def test_reports_that_tell_nothing_leave_the_base_rate():
 
 def test_evidence_prefers_the_kernel_of_the_data_by_the_same_margin_in_short_and_long_runs():
     X, shares, groups, _ = grouped(lambda X, rng: (X**2).sum(axis=1) < 1.4)
-    chosen = GroupStatsClassifier(emphasis=2.0, **SHORT).fit(X, shares, groups=groups)
+    chosen = GroupStatsClassifier(prior=GaussianProcess(emphasis=2.0), **SHORT).fit(X, shares, groups=groups)
     curve, line = (
-        GroupStatsClassifier(kernel=kernel, gamma="scale", emphasis=2.0, **SHORT)
+        GroupStatsClassifier(kernel=kernel, gamma="scale", prior=GaussianProcess(emphasis=2.0), **SHORT)
         .fit(X, shares, groups=groups)
         .log_evidence_
         for kernel in ("rbf", "linear")
@@ -79,7 +79,7 @@ def test_evidence_prefers_the_kernel_of_the_data_by_the_same_margin_in_short_and
 
 def test_without_a_ladder_there_is_no_evidence():
     town = make_districts(random_state=0)
-    for settings in ({"n_replicas": 1, "kernel": "rbf"}, {"weights": "sparse", "kernel": "rbf"}):
+    for settings in ({"n_replicas": 1, "kernel": "rbf"}, {"prior": "spike_slab", "kernel": "rbf"}):
         model = GroupStatsClassifier(**{**SHORT, **settings}).fit(town.X, town.shares, groups=town.groups)
         assert not hasattr(model, "log_evidence_")
         assert model.diagnostics_.ladder is None
@@ -131,7 +131,7 @@ def test_the_evidence_is_averaged_over_kernels():
 
 def test_sparse_weights_take_the_most_probable_kernel():
     X, shares, groups, _ = grouped(lambda X, rng: (X**2).sum(axis=1) < 1.4)
-    model = GroupStatsClassifier(weights="sparse", **SHORT).fit(X, shares, groups=groups)
+    model = GroupStatsClassifier(prior="spike_slab", **SHORT).fit(X, shares, groups=groups)
     best = max(model.diagnostics_.kernels, key=lambda score: score.weight)
     assert len(model.posterior_.parts) == 1
     assert model.posterior_.parts[0].basis.kernel.name == best.kernel == "rbf"

@@ -120,7 +120,7 @@ def test_effects_need_groups_and_dense_weights():
     with pytest.raises(ValueError, match="group_effects=True needs groups"):
         small_model(group_effects=True).fit(X, np.arange(15) % 2)
     assert small_model().fit(X, np.arange(15) % 2).group_effects_ is None
-    with pytest.raises(ValueError, match='group_effects must be False or "auto" with weights="sparse"'):
+    with pytest.raises(ValueError, match='group_effects must be False or "auto" with prior="spike_slab"'):
         small_model("sparse", group_effects=True).fit(X, SHARES, groups=GROUPS)
-    with pytest.raises(ValueError, match='Population needs weights="dense"'):
+    with pytest.raises(ValueError, match='Population needs prior="gaussian_process"'):
         small_model("sparse").fit(X, {**SHARES, "A": Population(0.5)}, groups=GROUPS)

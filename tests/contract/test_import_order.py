@@ -11,12 +11,12 @@ PACKAGE = "disaggregate"
 
 # Folders and single modules, from low to high.
 ORDER = (
-    *("even_choice", "complete_file", "exclusive", "datasets", "pictures"),  # these use nothing of ours
-    "parallel",
+    "durations",
+    *("storage", "datasets", "parallel"),  # these use nothing else of ours
     *("groups", "evidence"),
     *("tables", "basis", "model", "settings", "sampler", "posterior", "fitting", "saving", "estimator"),
-    *("analysis", "privacy", "folder_analysis"),
-    *("plots", "report", "images"),
+    *("analysis", "privacy"),
+    *("images", "plots", "report"),
     PACKAGE,  # the package itself: what a user gets with `import disaggregate`
     *("experiments", "web", "cli"),
 )

@@ -24,7 +24,13 @@ def fitted():
     shares = {group: 0.1 if group < 7 else 0.9 for group in range(14)}
     shares[3] = 1.0
     X = np.column_stack([kind, np.random.default_rng(0).normal(size=140)])
-    return small_model(kernel="linear", emphasis=1.0, confidence="auto").fit(X, shares, groups=groups), X, groups
+    return (
+        small_model(kernel="linear", prior=dg.GaussianProcess(emphasis=1.0), confidence="auto").fit(
+            X, shares, groups=groups
+        ),
+        X,
+        groups,
+    )
 
 
 def test_it_is_learned_and_diagnosed(fitted):
@@ -100,7 +106,7 @@ def test_only_some_reports_may_be_learned():
     ("settings", "words"),
     [
         ({"confidence": "much"}, "auto"),
-        ({"confidence": "auto", "weights": "sparse"}, "sparse"),
+        ({"confidence": "auto", "prior": "spike_slab"}, "spike_slab"),
     ],
 )
 def test_settings_that_are_refused(settings, words):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import disaggregate as dg
-from disaggregate.evidence import Bounds, Counts, Fraction, Shares, Unknown
+from disaggregate.evidence import Bounds, Counts, Fraction, Population, PopulationShares, Shares, Unknown
 from tests.contract.small import small_features, small_model
 
 OUTCOMES = ["green", "purple", "other"]
@@ -101,6 +101,45 @@ def test_two_named_outcomes_are_the_binary_fit():
     assert named.classes_.tolist() == ["stay", "go"]
     np.testing.assert_array_equal(named.predict_proba(X), binary.predict_proba(X))
     np.testing.assert_array_equal(named.label_proba_, binary.label_proba_)
+
+
+def test_two_named_outcomes_of_a_population_are_the_binary_fit():
+    weights = np.linspace(1.0, 3.0, len(X))
+    one = {name: Population(share, 900) for name, share in SHARES["purple"].items()}
+    both = {
+        name: PopulationShares({"stay": 1.0 - share, "go": share}, 900) for name, share in SHARES["purple"].items()
+    }
+    settings = {"kernel": "linear", "n_draws": 5, "n_burn": 0, "n_chains": 1}
+    binary = small_model(**settings).fit(X, one, groups=GROUPS, sample_weight=weights)
+    named = small_model(**settings).fit(X, both, groups=GROUPS, sample_weight=weights)
+    np.testing.assert_array_equal(named.predict_proba(X), binary.predict_proba(X))
+
+
+@pytest.fixture(scope="module")
+def sampled():
+    reports = {name: PopulationShares(row.to_dict(), 5000) for name, row in SHARES.iterrows()}
+    reports["C"] = PopulationShares({"green": 0.3})
+    reports["D"] = Unknown()
+    weights = np.linspace(1.0, 3.0, len(X))
+    return small_model(kernel="linear", n_draws=40, n_burn=40).fit(
+        X, reports, groups=GROUPS, sample_weight=weights
+    )
+
+
+def test_people_who_are_a_sample_of_their_group(sampled, tmp_path):
+    assert set(sampled.posterior_.scales) >= {"individual", "place"}
+    table = sampled.group_table().set_index(["group", "outcome"])
+    told = table["reported"].notna()
+    assert np.corrcoef(table["implied"][told], table["reported"][told])[0, 1] > 0.8
+    np.testing.assert_allclose(table["implied"].groupby("group").sum(), 1.0, atol=0.02)
+    sampled.save(tmp_path / "m.dgz")
+    loaded = dg.load(tmp_path / "m.dgz")
+    np.testing.assert_array_equal(loaded.predict_proba(X, groups=GROUPS), sampled.predict_proba(X, groups=GROUPS))
+    reports = {name: PopulationShares(row.to_dict(), 5000) for name, row in SHARES.iterrows()}
+    wrong = {
+        name: PopulationShares(dict(zip(OUTCOMES, [0.01, 0.01, 0.98], strict=True)), 5000) for name in reports
+    }
+    assert sampled.score(X, reports, groups=GROUPS) > sampled.score(X, wrong, groups=GROUPS)
 
 
 def test_labels_of_several_classes(rng):
@@ -204,11 +243,11 @@ BAD = {
         "different outcomes.*'b', 'c'",
     ),
     "one outcome": (dict.fromkeys("ABCDE", Counts({"a": 2})), {}, "one outcome only, 'a'"),
-    "reports of one outcome": ({**MIXED, "C": Fraction(0.3)}, {}, "group 'C'.*Fraction speaks of one outcome"),
+    "reports of one outcome": ({**MIXED, "C": Fraction(0.3)}, {}, "group 'C'.*Fraction is about one outcome"),
     "a group without a row": (SHARES.drop("B"), {}, "group 'B'"),
     "two rows of a group": (pd.concat([SHARES, SHARES.iloc[:1]]), {}, "'A' has two rows"),
     "nothing known": (SHARES.drop("B").reindex(list("ABCDE")), {}, "'B'.*Unknown"),
-    "sparse weights": (SHARES, {"weights": "sparse"}, "binary.*dense"),
+    "sparse weights": (SHARES, {"prior": "spike_slab"}, "binary.*gaussian_process"),
     "a ladder": (SHARES, {"n_replicas": 4}, "n_replicas.*not yet"),
 }
 
@@ -221,5 +260,5 @@ def test_bad_reports_are_told(name):
 
 
 def test_sample_weight_is_told(rng):
-    with pytest.raises(ValueError, match="sample_weight is not yet"):
+    with pytest.raises(ValueError, match=r"sample_weight is not yet.*PopulationShares"):
         small_model().fit(X, SHARES, groups=GROUPS, sample_weight=rng.random(30))

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 from sklearn.exceptions import ConvergenceWarning
 
+import disaggregate as dg
 from disaggregate.posterior import predictions
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
 
@@ -45,7 +46,7 @@ def test_predictions_are_summaries_of_the_draws(fitted):
 
 def test_pieces_do_not_show(fitted, monkeypatch):
     whole = fitted.predict_proba(NEW), fitted.predict_interval(NEW), fitted.predict_draws(NEW)
-    monkeypatch.setattr(predictions, "_VALUES_AT_ONCE", 150 * 7)
+    monkeypatch.setattr(predictions, "VALUES_AT_ONCE", 150 * 7)
     pieces = fitted.predict_proba(NEW), fitted.predict_interval(NEW), fitted.predict_draws(NEW)
     for one, other in zip(whole, pieces, strict=True):
         assert_allclose(one, other, rtol=1e-12)
@@ -119,7 +120,9 @@ def test_a_fit_that_cannot_be_trusted_warns_in_plain_words():
 def test_a_fit_that_can_be_trusted_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = small_model(n_draws=1500, n_burn=200, centers=2, mu=100.0, nu=100.0).fit(X, SHARES, groups=GROUPS)
+        model = small_model(n_draws=1500, n_burn=200, centers=2, prior=dg.GaussianProcess(mu=100.0, nu=100.0)).fit(
+            X, SHARES, groups=GROUPS
+        )
     assert model.diagnostics_.converged
     assert "agree" in model.diagnostics_.verdict
 

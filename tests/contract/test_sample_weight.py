@@ -19,7 +19,9 @@ def X(rng):
     return rng.standard_normal((15, 2))
 
 
-@pytest.mark.parametrize("settings", [{"weights": "dense"}, {"weights": "sparse"}, dg.published_settings()])
+@pytest.mark.parametrize(
+    "settings", [{"prior": "gaussian_process"}, {"prior": "spike_slab"}, dg.published_settings()]
+)
 @pytest.mark.parametrize("weight", [1.0, 0.37])
 def test_equal_weights_give_the_draws_of_none(settings, weight, X):
     plain = small_model(**settings).fit(X, SHARES, groups=GROUPS)
@@ -47,7 +49,9 @@ def test_the_weighted_share_is_met(weights, rng):
 def test_labels_follow_enumeration_when_features_tell_nothing(rng):
     """With a constant feature all members are alike but for their weights."""
     weight, share = np.array([1.0, 2.0, 3.0]), dg.evidence.Fraction(0.5, 20.0)
-    model = small_model(kernel="linear", intercept=False, n_draws=4000, n_burn=200, nu=1e-3, mu=10.0)
+    model = small_model(
+        kernel="linear", intercept=False, n_draws=4000, n_burn=200, prior=dg.GaussianProcess(nu=1e-3, mu=10.0)
+    )
     model.fit(np.zeros((3, 1)), {"a": share}, groups=["a"] * 3, sample_weight=weight)
     labels = np.array([[i >> bit & 1 for bit in range(3)] for i in range(8)])
     likelihood = np.exp(share.log_likelihood(6))[labels @ weight.astype(int)]

@@ -173,7 +173,7 @@ def test_grid_search_by_group(routing):
 
 
 def test_groups_can_be_routed_to_the_splitter_the_fit_and_the_score():
-    """Shares one a row instead of a structured target: then everybody needs the groups."""
+    """Shares one per row instead of a structured target: then everybody needs the groups."""
     shares = np.linspace(0.1, 0.8, 8)[DISTRICTS]
     with config_context(enable_metadata_routing=True):
         model = small_model(n_draws=20)

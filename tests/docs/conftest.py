@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot
 
 from disaggregate import GroupStatsClassifier
 from disaggregate.basis import candidates
@@ -27,9 +28,9 @@ def short_fits(monkeypatch):
         return whole(self, *arguments, **more)
 
     monkeypatch.setattr(GroupStatsClassifier, "fit", fit)
-    monkeypatch.setattr(candidates, "_BY_WIDTH", {1.0: 1.0})
-    monkeypatch.setattr(rungs, "_MOST", rungs._FEWEST)
-    monkeypatch.setattr(tuning, "_PHASES", (10, 10, 10))
+    monkeypatch.setattr(candidates, "BY_WIDTH", {1.0: 1.0})
+    monkeypatch.setattr(rungs, "MOST", rungs.FEWEST)
+    monkeypatch.setattr(tuning, "PHASES", (10, 10, 10))
     monkeypatch.setattr(kernels, "ENOUGH_TO_COMPARE", 20)
 
 
@@ -44,7 +45,8 @@ def reader(tmp_path, monkeypatch, short_fits):
     census, votes = make_census()
     census.to_csv("census.csv", index=False)
     votes.to_csv("votes.csv", index=False)
-    return tmp_path
+    yield tmp_path
+    pyplot.close("all")  # a notebook closes the figures of a cell itself
 
 
 def make_tables(n_groups=8, size=12):

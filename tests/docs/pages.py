@@ -9,7 +9,8 @@ from pathlib import Path
 from disaggregate.cli.main import main
 
 # What is run, and what is only read: other blocks would escape the test unseen.
-PYTHON, SHELL, READ = {"python"}, {"", "console"}, {"text", "{toctree}", "{include}", "{eval-rst}"}
+PYTHON, SHELL = {"python", "{code-cell}"}, {"", "console"}
+READ = {"text", "python3", "r", "{toctree}", "{include}", "{eval-rst}"}  # python3 and r: other packages' code
 _FENCE = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<code>.*?)^```\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -57,9 +58,23 @@ def run_page(path: Path) -> int:
     return n_run
 
 
+def python_of(block: Block) -> str:
+    """Return what a block runs as Python: without options of the cell, its ``!`` commands called as functions."""
+    code = block.code.replace("\\\n", " ") if "!" in block.code else block.code
+    lines = ["" if line.startswith(":tags:") else line for line in code.splitlines()]
+    return "\n".join(f"command({line[1:]!r})" if line.startswith("!") else line for line in lines)
+
+
 def _run_python(block: Block, path: Path, namespace: dict, where: str) -> None:
+    def command(line: str) -> None:
+        for words in commands_of(Block("", line, block.line)):
+            _run_command(words, where)
+
+    namespace["command"] = command
     try:
-        exec(compile("\n" * block.line + block.code, str(path), "exec"), namespace)
+        exec(compile("\n" * block.line + python_of(block), str(path), "exec"), namespace)
+    except PageError:
+        raise
     except Exception as error:
         raise PageError(f"{where}: {type(error).__name__}: {error}") from error
 

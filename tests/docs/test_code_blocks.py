@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import disaggregate as dg
+from disaggregate import plots
+from disaggregate.cli.main import COMMANDS
 from tests.docs.pages import PageError, blocks_of, commands_of, run_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -33,8 +35,17 @@ def test_what_a_page_says_works(path, reader):
         ),
         ("text\n\n```console\n$ disaggregate chek people.csv\n```\n", "page.md, line 4: .* ended with 2"),
         ("```py\nx = 1\n```\n", "'py' is neither run nor known"),
+        ("```{code-cell}\nx = 1\nx / 0\n```\n", "page.md, line 2: ZeroDivisionError"),
+        ("```{code-cell}\n:tags: [remove-input]\n!disaggregate chek people.csv\n```\n", "ended with 2"),
     ],
-    ids=["python that raises", "a file that is not there", "a command that is none", "a language that is not run"],
+    ids=[
+        "python that raises",
+        "a file that is not there",
+        "a command that is none",
+        "a language that is not run",
+        "a cell that raises",
+        "a command in a cell that is none",
+    ],
 )
 def test_a_page_that_does_not_work_is_found(page, complaint, reader):
     path = reader / "page.md"
@@ -65,6 +76,18 @@ def test_blocks_and_commands_are_read_as_written():
 def test_links_between_pages_lead_somewhere(path):
     targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text(encoding="utf-8"))
     assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_every_command_has_its_help_on_a_page():
+    page = (DOCS / "commands.md").read_text()
+    asked = re.findall(r"^!disaggregate (\w+) --help$", page, re.MULTILINE)
+    assert asked == [command.__name__.rpartition(".")[2] for command in COMMANDS]
+
+
+def test_every_plot_has_a_picture():
+    gallery = (DOCS / "gallery.md").read_text()
+    assert sorted(re.findall(r"^### `(\w+)`$", gallery, re.MULTILINE)) == sorted(plots.__all__)
+    assert [name for name in plots.__all__ if f"plots.{name}(" not in gallery] == []
 
 
 def test_every_public_name_is_in_the_reference():

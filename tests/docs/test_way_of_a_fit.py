@@ -59,6 +59,7 @@ def test_it_is_short():
 def test_everything_on_it_exists(file, name):
     found = importlib.import_module("disaggregate." + file.removesuffix(".py").replace("/", "."))
     for part in name.split("."):
+        assert hasattr(found, part), f"{file} has no {name}"
         found = getattr(found, part)
 
 

@@ -28,8 +28,8 @@ from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_state
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import WholeLikelihood
-from tests.dense_problems import grouped, metric_for
 from tests.exactness.joint import Report, report_count, report_noisy_count, report_nothing
+from tests.helpers.dense_problems import grouped, metric_for
 
 CONFIDENCE = 60.0
 
@@ -163,19 +163,19 @@ def with_evidence(base: Reports, evidence: np.ndarray) -> Reports:
         for start, stop in zip(base.starts[:-1], base.starts[1:], strict=True)
     ]
     fewest, most = (np.array([[own[r][which] for own in ends] for r in range(len(evidence))]) for which in (0, 1))
-    says_nothing = np.array(
+    is_uninformative = np.array(
         [not evidence[:, start:stop].any() for start, stop in zip(base.starts[:-1], base.starts[1:], strict=True)]
     )
     width = base.total + 1
     people = np.add.reduceat(base.counts, base.offsets[:-1])
     return base._replace(
-        law=np.where(says_nothing, NOTHING, EXACT).astype(np.int64),
+        law=np.where(is_uninformative, NOTHING, EXACT).astype(np.int64),
         log_likelihood=evidence,
         likelihood=np.exp(evidence),
         fewest=fewest.astype(np.int64),
         most=most.astype(np.int64),
         powers=np.ones(len(evidence)),
-        room=np.array([people.max(), width.max(), ((people + 1) * width).max(), *base.room[3:]]),
+        capacity=np.array([people.max(), width.max(), ((people + 1) * width).max(), *base.capacity[3:]]),
     )
 
 

@@ -57,7 +57,7 @@ class ExactPosterior:
     log_evidence : float
         Logarithm of the marginal likelihood.
     models : ndarray of bool, shape (2**n_kernels, n_kernels)
-        The active sets, one a row.
+        The active sets, one per row.
     model_probability : ndarray of shape (2**n_kernels,)
         Posterior probability of each active set.
     """

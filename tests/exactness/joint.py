@@ -17,10 +17,10 @@ from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count, Evidence, Fraction, NoisyCount, Unknown
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.sampler.evidence import make_evidence
-from disaggregate.sampler.model import Prior, Problem, State, empty_state, make_problem
+from disaggregate.sampler.model import Prior, SparseData, State, empty_state, make_sparse_data
 from disaggregate.sampler.products import fit_rows, refresh_factor
 
-Block = Callable[[Problem, Prior, State, np.random.Generator], None]
+Block = Callable[[SparseData, Prior, State, np.random.Generator], None]
 Report = Callable[[int, int, np.random.Generator], Evidence]
 
 PRIOR = Prior(a=1.5, b=2.0, mu=6.0, nu=12.0)
@@ -59,11 +59,11 @@ class Population:
     weights: np.ndarray | None = None
 
     @cached_property
-    def unreported(self) -> Problem:
+    def unreported(self) -> SparseData:
         """The problem when no group reports anything."""
-        return make_problem(self.psi, self.n_fixed, self._data([Unknown()] * len(self.sizes)))
+        return make_sparse_data(self.psi, self.n_fixed, self._data([Unknown()] * len(self.sizes)))
 
-    def reported(self, evidence: list[Evidence]) -> Problem:
+    def reported(self, evidence: list[Evidence]) -> SparseData:
         """The problem with a report of each group."""
         return self.unreported._replace(evidence=make_evidence(self._data(evidence)))
 
@@ -87,7 +87,7 @@ def weighted_population(rng: np.random.Generator) -> Population:
 
 def draw_joint(
     population: Population, n_proposals: int, rng: np.random.Generator
-) -> tuple[Problem, State, np.ndarray]:
+) -> tuple[SparseData, State, np.ndarray]:
     """Draw parameters, scores and reports from the model; return them with the reports as numbers."""
     unreported = population.unreported
     state = empty_state(unreported, n_proposals)
@@ -113,12 +113,12 @@ def draw_joint(
     return population.reported(evidence), state, numbers
 
 
-def group_counts(problem: Problem, state: State) -> np.ndarray:
+def group_counts(problem: SparseData, state: State) -> np.ndarray:
     units = problem.evidence.units * (state.scores > 0.0)
     return np.add.reduceat(units, problem.evidence.offsets[:-1], dtype=float)
 
 
-def statistics(problem: Problem, state: State, reports: np.ndarray) -> np.ndarray:
+def statistics(problem: SparseData, state: State, reports: np.ndarray) -> np.ndarray:
     """First and second moments, and products across the parts that blocks tie together."""
     size = state.size[0]
     n_active = size - problem.n_fixed
@@ -162,7 +162,7 @@ def z_scores(
     n_draws: int = 4000,
     n_repeats: int = 3,
     n_proposals: int = 4,
-    corrupt: Callable[[Problem], Problem] = lambda problem: problem,
+    corrupt: Callable[[SparseData], SparseData] = lambda problem: problem,
 ) -> np.ndarray:
     """Standardised mean change of each statistic under the block; statistics that never change are left out.
 
@@ -185,7 +185,7 @@ def _changes(
     n_draws: int,
     n_repeats: int,
     n_proposals: int,
-    corrupt: Callable[[Problem], Problem],
+    corrupt: Callable[[SparseData], SparseData],
 ) -> Iterator[np.ndarray]:
     for _ in range(n_draws):
         problem, state, reports = draw_joint(population, n_proposals, rng)

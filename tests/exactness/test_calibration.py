@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks.calibration import CASES, LEVELS, chart, fit_one, report, run_case
+from disaggregate import GaussianProcess
 
 N_SETS = 50
 QUICK = {"n_chains": 1, "n_draws": 400, "n_burn": 100}
 SMALL = {name: replace(case, n_groups=6, size=6) for name, case in CASES.items()}
 
 
-def covered_and_ranks(name: str, seed: int, n_sets: int, **settings: float) -> tuple[np.ndarray, np.ndarray]:
+def covered_and_ranks(name: str, seed: int, n_sets: int, **settings: Any) -> tuple[np.ndarray, np.ndarray]:
     rows = pd.DataFrame([fit_one(seed + i, SMALL[name], **QUICK, **settings) for i in range(n_sets)])
     return rows[[f"covered_{level:.0%}" for level in LEVELS]].to_numpy(), rows["mean_rank"].to_numpy()
 
@@ -32,7 +34,7 @@ def test_intervals_cover_what_they_claim(name: str, seed: int) -> None:
 
 def test_the_wrong_prior_is_caught(seed: int) -> None:
     """A scale that the data were not drawn with: intervals that are far too narrow must not pass."""
-    covered, _ = covered_and_ranks("rbf", seed, 30, mu=200.0, nu=10.0)
+    covered, _ = covered_and_ranks("rbf", seed, 30, prior=GaussianProcess(mu=200.0, nu=10.0))
     error = covered.std(axis=0, ddof=1) / np.sqrt(len(covered))
     assert covered.mean(axis=0)[1] < LEVELS[1] - 4.0 * error[1]
 

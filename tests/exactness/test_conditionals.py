@@ -13,33 +13,33 @@ from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Between, Count, Evidence, Fraction
 from disaggregate.model.counts import draw_labels as plain_draw_labels
 from disaggregate.sampler.evidence import WHOLE_GROUP
-from disaggregate.sampler.model import Prior, Problem, State, empty_state, make_problem
+from disaggregate.sampler.model import Prior, SparseData, State, empty_state, make_sparse_data
 from disaggregate.sampler.products import refresh_factor
-from tests.compiled_blocks import collapsed, counts, latent, normal, products, scale, selection, weights
+from tests.helpers.compiled_blocks import collapsed, counts, latent, normal, products, scale, selection, weights
 
 PRIOR = Prior(a=1.0, b=1.5, mu=5.0, nu=8.0)
 # Every p-value below is compared with this; seeds are fixed, so a pass stays a pass.
 UNLIKELY = 1e-4
 
 
-def one_group(fitted: np.ndarray, evidence: Evidence) -> tuple[Problem, State]:
+def one_group(fitted: np.ndarray, evidence: Evidence) -> tuple[SparseData, State]:
     n = len(fitted)
-    problem = make_problem(np.ones((1, n)), 1, group_rows(["g"] * n, {"g": evidence}))
+    problem = make_sparse_data(np.ones((1, n)), 1, group_rows(["g"] * n, {"g": evidence}))
     state = empty_state(problem, 0)
     state.fitted[:] = fitted
     return problem, state
 
 
-def small_problem(rng: np.random.Generator, n_columns: int = 4, n_rows: int = 12) -> tuple[Problem, State]:
+def small_problem(rng: np.random.Generator, n_columns: int = 4, n_rows: int = 12) -> tuple[SparseData, State]:
     psi = rng.standard_normal((n_columns, n_rows))
-    problem = make_problem(psi, 0, group_rows(["g"] * n_rows, {"g": Fraction(0.5)}))
+    problem = make_sparse_data(psi, 0, group_rows(["g"] * n_rows, {"g": Fraction(0.5)}))
     state = empty_state(problem, n_columns)
     state.scores[:] = 1.5 * rng.standard_normal(n_rows)
     state.scale[0] = 3.0
     return problem, state
 
 
-def activate(problem: Problem, state: State, columns: list[int], rng: np.random.Generator) -> None:
+def activate(problem: SparseData, state: State, columns: list[int], rng: np.random.Generator) -> None:
     state.size[0] = len(columns)
     state.active[: len(columns)] = columns
     refresh_factor(problem, state)
@@ -190,8 +190,8 @@ def test_collapsed_likelihood_sums_labels_out(rng: np.random.Generator) -> None:
             ]
         )
         likelihood = np.exp(log_likelihood)
-        room = np.empty((2, len(likelihood)))
-        got = counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *room)
+        workspace = np.empty((2, len(likelihood)))
+        got = counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *workspace)
         assert got == pytest.approx(exact, rel=1e-10)
 
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import digamma, gammaln, logsumexp, ndtr
 from sklearn.exceptions import ConvergenceWarning
 
-from disaggregate import GroupStatsClassifier
+from disaggregate import GaussianProcess, GroupStatsClassifier
 from disaggregate.evidence import AtLeast, Count, Evidence, Fraction, Unknown
 
 MU, NU = 4.0, 16.0
@@ -69,9 +69,7 @@ def fit(
     sizes = [n for _, n in case]
     model = GroupStatsClassifier(
         kernel="linear",
-        emphasis=1.0,
-        mu=MU,
-        nu=NU,
+        prior=GaussianProcess(emphasis=1.0, mu=MU, nu=NU),
         n_chains=N_CHAINS,
         n_replicas=n_replicas,
         n_burn=100,

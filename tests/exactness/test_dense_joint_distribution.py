@@ -14,12 +14,12 @@ from disaggregate.basis import Basis, Kernel
 from disaggregate.model import populations
 from disaggregate.model.populations import ShareLaw
 from disaggregate.model.reports import Reports, run_of_groups
-from disaggregate.parallel.held import HeldHere
+from disaggregate.parallel.partitions import LocalPartitions
 from disaggregate.sampler.dense import sweep as sweeps
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.partition import Partition, Recipe, Tile
 from disaggregate.sampler.dense.partitioned import PartitionedLikelihood, PartitionedRows
-from disaggregate.sampler.dense.state import Record
+from disaggregate.sampler.dense.state import Record, Sweeps
 from tests.exactness.dense_joint import (
     Moment,
     Move,
@@ -84,7 +84,7 @@ def empty_record(at: Moment) -> Record:
 def recorded_sweep(at: Moment) -> None:
     """The plain sweep, and what is written down of it."""
     record = empty_record(at)
-    assert advance_in_numpy(at.target, at.metric, at.state, at.rngs[:1], 1, 0, 1, at.tally, record) == 1
+    assert advance_in_numpy(at.target, Sweeps(at.metric, at.state, at.rngs[:1], 1, 0, 1, at.tally, record)) == 1
     at.recorded.append(record.weights[0, 0, at.target.components.n_weights :])
 
 
@@ -115,7 +115,7 @@ def partitioned_sweep(at: Moment) -> None:
         rows = slice(*reports.offsets[[first, last]].tolist())
         parts.append(Partition(index, recipe, tiles, np.ascontiguousarray(columns[:, rows].T)))
     sizes = PartitionedRows([], tuple(part.n_rows for part in parts), (2, n_groups - 2), (0, 0))
-    likelihood = PartitionedLikelihood(HeldHere(parts, SimpleNamespace(map=map)), sizes)
+    likelihood = PartitionedLikelihood(LocalPartitions(parts, SimpleNamespace(map=map)), sizes)
     plain_sweep(replace(at, target=replace(at.target, likelihood=likelihood)))
 
 
@@ -222,7 +222,7 @@ def test_a_composition_that_is_not_pooled_is_caught(
 
     def not_pooled(*state: Any) -> ShareLaw:
         with monkeypatch.context() as patch:
-            patch.setattr(populations, "_own_weight", lambda reports, j, likeness: 1.0)
+            patch.setattr(populations, "own_weight", lambda reports, j, likeness: 1.0)
             return populations.share_law(*state)
 
     z = populations_z(paths, sampled_world(rng), rng, n_repeats=6, law_of=not_pooled)
@@ -262,10 +262,10 @@ def test_a_cell_counted_as_one_person_is_caught(name: str, rng: np.random.Genera
     """One who counts as often as the cell has people: they would all have one label."""
 
     def as_one(reports: Reports) -> Reports:
-        room = reports.room.copy()
-        room[4] = 0
+        capacity = reports.capacity.copy()
+        capacity[4] = 0
         return reports._replace(
-            units=reports.units * reports.counts, counts=np.ones_like(reports.counts), room=room
+            units=reports.units * reports.counts, counts=np.ones_like(reports.counts), capacity=capacity
         )
 
     counts = np.array([5, 1, 4, 6, 3, 2, 7, 4, 2])

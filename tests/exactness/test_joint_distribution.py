@@ -13,8 +13,9 @@ from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler import turnover as plain_turnover
 from disaggregate.sampler.evidence import group_evidence, group_rows_of
 from disaggregate.sampler.latent import draw_scores_given_labels
-from disaggregate.sampler.model import Prior, Problem, State
-from tests.compiled_blocks import (
+from disaggregate.sampler.model import Prior, SparseData, State
+from tests.exactness.joint import CONFIDENCE, Block, small_population, weighted_population, z_scores
+from tests.helpers.compiled_blocks import (
     expansion,
     hamiltonian,
     latent,
@@ -26,7 +27,6 @@ from tests.compiled_blocks import (
     turnover,
     weights,
 )
-from tests.exactness.joint import CONFIDENCE, Block, small_population, weighted_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.5
@@ -34,7 +34,7 @@ FAILS = 7.0
 
 
 def in_turn(*blocks: Block) -> Block:
-    def run(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    def run(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
         for block in blocks:
             block(problem, prior, state, rng)
 
@@ -82,7 +82,7 @@ def test_survey_weights(name: str, rng: np.random.Generator) -> None:
 
 
 def test_survey_weights_of_the_wrong_people_are_caught(rng: np.random.Generator) -> None:
-    def mixed_up(problem: Problem) -> Problem:
+    def mixed_up(problem: SparseData) -> SparseData:
         units, offsets = problem.evidence.units.copy(), problem.evidence.offsets
         for start, stop in pairwise(offsets):
             units[start:stop] = units[start:stop][::-1]
@@ -92,7 +92,7 @@ def test_survey_weights_of_the_wrong_people_are_caught(rng: np.random.Generator)
     assert np.abs(z).max() > FAILS
 
 
-def without_beta_normaliser(problem: Problem) -> Problem:
+def without_beta_normaliser(problem: SparseData) -> SparseData:
     """Drop the normaliser of the first group's Beta, as the paper does."""
     n = problem.evidence.offsets[1]
     positive = CONFIDENCE * np.arange(n + 1) / n
@@ -111,7 +111,7 @@ def test_dropping_the_beta_normaliser_is_caught(block: Block, rng: np.random.Gen
 
 
 def test_one_degree_of_freedom_too_many_is_caught(rng: np.random.Generator) -> None:
-    def printed_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    def printed_scale(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
         scale.draw_scale(problem, prior._replace(mu=prior.mu + 1.0), state, rng)
 
     z = z_scores(printed_scale, small_population(rng), rng)
@@ -140,7 +140,7 @@ def test_missing_hastings_ratio_of_turnovers_is_caught(
 
 
 def test_labels_that_ignore_the_count_are_caught(rng: np.random.Generator) -> None:
-    def ignore_count(problem: Problem) -> Problem:
+    def ignore_count(problem: SparseData) -> SparseData:
         nothing = problem.evidence._replace(
             log_likelihood=np.zeros_like(problem.evidence.log_likelihood),
             likelihood=np.ones_like(problem.evidence.likelihood),
@@ -156,7 +156,7 @@ def test_labels_that_ignore_the_count_are_caught(rng: np.random.Generator) -> No
 def test_stale_weights_after_selection_are_caught(rng: np.random.Generator) -> None:
     """Kernel selection integrates the weights out: to go on with the old ones is a mistake the test must see."""
 
-    def keep_old_fit(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    def keep_old_fit(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
         products.gather_products(problem, prior, state, rng)
         selection.select_kernels(problem, prior, state, rng)
 
@@ -167,7 +167,7 @@ def test_stale_weights_after_selection_are_caught(rng: np.random.Generator) -> N
 def test_labels_drawn_without_their_scores_are_caught(rng: np.random.Generator) -> None:
     """The right count at random members, whatever their scores say."""
 
-    def random_members(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    def random_members(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
         for group in range(len(problem.evidence.offsets) - 1):
             rows = group_rows_of(problem.evidence, group)
             units, log_likelihood = problem.evidence.units[rows], group_evidence(problem.evidence, group)

@@ -5,8 +5,10 @@ import pytest
 from scipy.special import logsumexp
 
 from disaggregate.groups.evidence import Unknown
-from disaggregate.groups.outcome_evidence import Bounds, Counts, Shares
+from disaggregate.groups.outcome_evidence import Bounds, Counts, PopulationShares, Shares
+from disaggregate.model import outcome_populations
 from disaggregate.model.components import draw_from_prior, make_components
+from disaggregate.model.outcome_populations import make_outcome_samples, outcome_share_gradient
 from disaggregate.model.outcome_reports import make_outcome_reports
 from disaggregate.model.outcomes import logits_of, probabilities_of, stacked
 from disaggregate.model.priors import half_normal, inverse_gamma
@@ -19,7 +21,7 @@ from disaggregate.sampler.dense.state import empty_tally, new_state
 from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
-from tests.outcome_problems import OUTCOMES, enumerated, grouped
+from tests.helpers.outcome_problems import OUTCOMES, enumerated, grouped
 
 # Two groups of three people with one column, so that two weights and a scale are all there is.
 COLUMN = np.array([[1.0, -0.5, 0.3, 1.5, 0.2, -1.0]])
@@ -68,6 +70,66 @@ def test_chains_agree_with_quadrature(kind, rng):
     p = probabilities_of(logits_of(scores)).reshape(len(scores), -1)
     error = p.std(axis=0) / np.sqrt(np.minimum(bulk_ess(p[None]), len(p)))
     assert np.abs((p.mean(axis=0) - expected) / error).max() < 5.0
+
+
+# A group that is a sample beside one that is not: two weights, a scale, and the error z of the ratio of variances.
+SAMPLED = [PopulationShares({"a": 0.55, "b": 0.3, "c": 0.15}, 8), PopulationShares({"b": 0.4}, 6)]
+WITH_ERROR = make_components(1, np.ones(1), 0, 1.0, PRIOR, None, PRIOR, 0, PRIOR, 2, True)
+
+
+def sampled_by_quadrature(samples, n_weights=16, n_scales=9, n_errors=5):
+    """Posterior mean of everybody's probabilities under the law of samples.
+
+    Numbers of nodes are even: where all weights are zero nobody differs, and the ratio of variances has no value.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(n_weights)
+    errors, of_errors = np.polynomial.hermite_e.hermegauss(n_errors)
+    scales = np.linspace(-3.5, 4.5, n_scales)
+    grid = np.stack(np.meshgrid(nodes, nodes, scales, errors, indexing="ij"), axis=-1).reshape(-1, 4)
+    parts = np.meshgrid(
+        np.log(weights), np.log(weights), PRIOR.log_density(scales), np.log(of_errors), indexing="ij"
+    )
+    posterior = sum(parts).ravel()
+    scores = grid[:, :2, None] * np.exp(0.5 * grid[:, 2])[:, None, None] * COLUMN[0]
+    nowhere = np.zeros((2, 2))
+    posterior += [
+        outcome_share_gradient(samples, own, nowhere, error).log_density.sum()
+        for own, error in zip(scores, grid[:, 3], strict=True)
+    ]
+    p = probabilities_at(grid).reshape(len(grid), -1)
+    return np.exp(posterior - logsumexp(posterior)) @ p
+
+
+def sampled_z(rng):
+    """How far chains are from quadrature, in standard errors."""
+    data = grouped(SAMPLED, [3, 3])
+    samples = make_outcome_samples(data)
+    expected = sampled_by_quadrature(samples)
+    components = stacked(WITH_ERROR, 3, 0)
+    backend = OutcomeData(components, COLUMN, make_outcome_reports(data), np.ones(1), samples)
+    tuning = tune(backend, 1, ENOUGH_TO_TUNE, rng)
+    chain = DenseChains(backend, tuning, Schedule(50, 800, 1, "dense"), [0], [rng])
+    while chain.n_done < chain.n_sweeps:
+        chain.advance()
+    [draws] = chain.draws()
+    p = probabilities_of(logits_of(draws.weights[:, None, :] * COLUMN[0][:, None])).reshape(len(draws.weights), -1)
+    error = p.std(axis=0) / np.sqrt(np.minimum(bulk_ess(p[None]), len(p)))
+    return np.abs((p.mean(axis=0) - expected) / error).max(), expected
+
+
+def test_samples_of_populations_agree_with_quadrature(rng):
+    z, expected = sampled_z(rng)
+    samples = make_outcome_samples(grouped(SAMPLED, [3, 3]))
+    np.testing.assert_allclose(sampled_by_quadrature(samples, 12, 9, 5), expected, atol=4e-3)
+    assert z < 5.0
+
+
+def test_a_law_of_samples_without_covariances_is_noticed(rng, monkeypatch):
+    expected = sampled_by_quadrature(make_outcome_samples(grouped(SAMPLED, [3, 3])), 10, 5, 2)
+    whole = outcome_populations.category_covariance
+    monkeypatch.setattr(outcome_populations, "category_covariance", lambda *given: whole(*given) * np.eye(2))
+    wrong = sampled_by_quadrature(make_outcome_samples(grouped(SAMPLED, [3, 3])), 10, 5, 2)
+    assert np.abs(wrong - expected).max() > 0.02
 
 
 def share_report(counts, rng):

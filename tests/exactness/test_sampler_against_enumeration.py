@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from disaggregate import GroupStatsClassifier
+from disaggregate import GroupStatsClassifier, SpikeSlab
 from disaggregate.basis import unit_columns
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import (
@@ -26,11 +26,11 @@ from disaggregate.groups.evidence import (
 )
 from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler.ladder import SparseLadder
-from disaggregate.sampler.model import Prior, Problem, State, make_problem
+from disaggregate.sampler.model import Prior, SparseData, State, make_sparse_data
 from disaggregate.sampler.starts import random_start
-from tests.compiled_blocks import latent, products, scale, weights
 from tests.exactness.enumeration import ExactPosterior, exact_posterior
 from tests.exactness.joint import Block
+from tests.helpers.compiled_blocks import latent, products, scale, weights
 
 N_CHAINS = 24
 # About 25 quantities a case; errors come from the spread of the chains, so the tails are those of a t.
@@ -93,10 +93,10 @@ def enumerate_case(name: str) -> ExactPosterior:
     )
 
 
-def problem_of(case: Case, reports: tuple[Evidence, ...]) -> Problem:
+def problem_of(case: Case, reports: tuple[Evidence, ...]) -> SparseData:
     """What a sweep reads, for a case without an intercept."""
     columns = unit_columns(rbf_kernel(np.array(case.centers)[:, None], case.X, gamma=0.5))[0]
-    return make_problem(columns, 0, group_rows(case.groups, dict(enumerate(reports))))
+    return make_sparse_data(columns, 0, group_rows(case.groups, dict(enumerate(reports))))
 
 
 def new_people() -> np.ndarray:
@@ -110,11 +110,9 @@ def fit_case(case: Case, latent: str, seed: int, **settings: int) -> GroupStatsC
         gamma=0.5,
         centers=np.array(case.centers)[:, None],
         intercept=case.intercept,
-        weights="sparse",
-        latent=latent,
+        prior=SpikeSlab(latent=latent, **case.prior),
         n_chains=N_CHAINS,
         random_state=seed,
-        **case.prior,
         **{**defaults, **settings},
     )
     with warnings.catch_warnings():
@@ -185,7 +183,7 @@ def test_scores_belong_to_the_evidence_of_their_rung(seed: int, monkeypatch: pyt
     The moves that follow sum the scores out and so hide most of this mistake from the chain's averages.
     """
     assert labels_against_evidence(seed) == 0
-    monkeypatch.setattr(SparseLadder, "_redraw", lambda self, rungs: None)
+    monkeypatch.setattr(SparseLadder, "redraw", lambda self, rungs: None)
     assert labels_against_evidence(seed) > 100
 
 
@@ -198,12 +196,14 @@ class WithoutNormaliser(Fraction):
         return positive * np.log(self.share) + (self.confidence - positive) * np.log(1.0 - self.share)
 
 
-def printed_draw_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def printed_draw_scale(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Draw delta2 with (mu + K + 1)/2, as printed."""
     scale.draw_scale(problem, prior._replace(mu=prior.mu + 1.0), state, rng)
 
 
-def draw_scores_whatever_the_count(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def draw_scores_whatever_the_count(
+    problem: SparseData, prior: Prior, state: State, rng: np.random.Generator
+) -> None:
     """Draw each label from its own probability, and forget what the group reported."""
     state.scores[:] = state.fitted + rng.standard_normal(len(state.fitted))
 

@@ -16,7 +16,7 @@ from disaggregate.groups.evidence import AtLeast, Count, Fraction
 from disaggregate.model.components import Components, make_components
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.reports import log_peaks, make_reports
-from disaggregate.parallel.held import HeldHere
+from disaggregate.parallel.partitions import LocalPartitions
 from disaggregate.posterior.log_evidence import log_evidence
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense import partition
@@ -27,7 +27,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedData, partition_ro
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.rungs import first_powers
-from tests.dense_problems import grouped
+from tests.helpers.dense_problems import grouped
 
 INDIVIDUAL, CONTEXT, PLACE = (6.0, 4.0), (8.0, 2.0), 0.6
 SIZES = [4, 5, 3]
@@ -206,7 +206,7 @@ def parted(components: Components, x: np.ndarray, data: GroupedData) -> Partitio
     rows = partition_rows(x[:, None], data)
     assert len(rows.rows) == 2
     basis = Basis(Kernel("linear", 1.0, 1.0, 0.0), np.ones((1, 1)), False)
-    held = HeldHere(rows.rows, SimpleNamespace(map=map))
+    held = LocalPartitions(rows.rows, SimpleNamespace(map=map))
     return PartitionedData(components, held, rows, Recipe(basis, np.ones((1, 1)), np.ones(1)))
 
 

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import disaggregate as dg
-from disaggregate.fitting.draws_place import DrawsInFolder
+from disaggregate.fitting.draw_storage import FolderStorage
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
-from disaggregate.sampler.kept import KeptInMemory, KeptOnDisk
+from disaggregate.storage.draw_store import DrawsOnDisk, InMemoryDraws
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import (
     KINDS,
@@ -42,8 +42,8 @@ pytestmark = [
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_place_of_the_draws_changes_no_bit(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(draws, "_DRAWS_AT_ONCE", 37)
-    monkeypatch.setattr(draws, "_VALUES_AT_ONCE", 37)
+    monkeypatch.setattr(draws, "DRAWS_AT_ONCE", 37)
+    monkeypatch.setattr(draws, "VALUES_AT_ONCE", 37)
     expected = fit(model_of(kind))
     model = fit(model_of(kind), draws_to=tmp_path / "draws")
     assert_same(model, expected)
@@ -165,7 +165,7 @@ def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("disaggregate.sampler.kept._written", no_space)
+    monkeypatch.setattr("disaggregate.storage.draw_store.write_behind", no_space)
     with pytest.raises(OSError, match="No space left"):
         fit(model_of("one replica"), draws_to=tmp_path)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("disaggregate")]
@@ -198,7 +198,7 @@ def batch(n, first=0):
     return np.arange(first, first + 2 * n, dtype=float).reshape(n, 2), np.arange(n)
 
 
-@pytest.mark.parametrize("make", [lambda folder: KeptInMemory(), lambda folder: KeptOnDisk(folder / "it")])
+@pytest.mark.parametrize("make", [lambda folder: InMemoryDraws(), lambda folder: DrawsOnDisk(folder / "it")])
 def test_what_is_kept_comes_back(make, tmp_path):
     kept = make(tmp_path)
     assert [len(array) for array in kept.joined(NOTHING)] == [0, 0]
@@ -216,7 +216,7 @@ def test_what_is_kept_comes_back(make, tmp_path):
 
 
 def test_another_process_writes_nothing_and_brings_its_draws_back(tmp_path):
-    kept = KeptOnDisk(tmp_path / "it")
+    kept = DrawsOnDisk(tmp_path / "it")
     kept.append(batch(3))
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     elsewhere = pickle.loads(pickle.dumps(kept))
@@ -229,7 +229,7 @@ def test_another_process_writes_nothing_and_brings_its_draws_back(tmp_path):
 
 
 def test_arrays_of_nothing_need_no_file(tmp_path):
-    place = DrawsInFolder(tmp_path)
+    place = FolderStorage(tmp_path)
     assert place.put(0, "weights", (0, 3), np.dtype(float), [np.empty((0, 3))]).shape == (0, 3)
     assert not list(tmp_path.iterdir())
 
@@ -261,8 +261,8 @@ def growth(chain, turns_first=3, turns_then=20):
 KINDS_OF_CHAIN = {
     "dense": {"n_replicas": 3},
     "places": {"n_replicas": 3, "context": True, "group_effects": True},
-    "sparse": {"weights": "sparse"},
-    "sparse ladder": {"weights": "sparse", "n_replicas": 3},
+    "sparse": {"prior": "spike_slab"},
+    "sparse ladder": {"prior": "spike_slab", "n_replicas": 3},
 }
 A_TURN = {
     "dense": 50 * 8 * 10,
@@ -312,7 +312,7 @@ def test_memory_grows_with_draws_in_memory(chain, a_turn):
 
 
 def test_memory_does_not_grow_with_draws_on_disk(chain, a_turn, tmp_path):
-    chain.kept = KeptOnDisk(tmp_path / "it")
+    chain.store = DrawsOnDisk(tmp_path / "it")
     assert growth(chain) < 3 * a_turn
 
 
@@ -340,7 +340,7 @@ def test_thinning_keeps_every_so_many_draws_with_what_belongs_to_them(chain, kin
 
 def test_diagnostics_look_at_few_individuals_at_once(monkeypatch):
     expected = fit(model_of("sparse")).diagnostics_
-    monkeypatch.setattr(diagnostics, "_VALUES_AT_ONCE", 1000)
+    monkeypatch.setattr(diagnostics, "VALUES_AT_ONCE", 1000)
     found = fit(model_of("sparse")).diagnostics_
     for name, values in expected.rhat.items():
         np.testing.assert_allclose(found.rhat[name], values)

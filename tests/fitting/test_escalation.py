@@ -1,19 +1,28 @@
 """From modes to single replicas to ladders: which way a fit takes, and that it says why."""
 
+import signal
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
-from disaggregate import GroupStatsClassifier
+from disaggregate import GaussianProcess, GroupStatsClassifier
+from disaggregate.fitting import escalation
 from disaggregate.fitting.escalation import lengths_for, unclear_kernels
 from disaggregate.posterior.bridge import bridge_evidence
 from disaggregate.posterior.log_evidence import LogEvidence
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-SHORT = {"n_chains": 4, "n_draws": 150, "n_burn": 60, "random_state": 0, "kernel": "linear", "emphasis": 1.0}
+SHORT = {
+    "n_chains": 4,
+    "n_draws": 150,
+    "n_burn": 60,
+    "random_state": 0,
+    "kernel": "linear",
+    "prior": GaussianProcess(emphasis=1.0),
+}
 
 
 def mirror_images(n_groups=10, size=20, seed=0):
@@ -37,6 +46,52 @@ def test_groups_of_mirror_images_take_the_ladder_and_tell_no_side():
     assert np.all((both_sides > 0.2) & (both_sides < 0.8))  # near 0 and 1 in each of the two modes
     alone = GroupStatsClassifier(**SHORT, n_replicas=1).fit(X, shares, groups=groups)
     assert alone.diagnostics_.worst_rhat > 1.4 > model.diagnostics_.worst_rhat
+
+
+@pytest.fixture
+def blind_trials(monkeypatch):
+    """Let searches and trials see nothing, so that single chains end in different modes."""
+    monkeypatch.setattr(escalation, "distinct_modes", lambda data, modes: modes[:1])
+    monkeypatch.setattr(escalation, "AGREE", np.inf)
+
+
+@pytest.mark.usefixtures("blind_trials")
+def test_single_chains_that_disagree_at_their_end_are_run_again_as_ladders(tmp_path):
+    X, shares, groups = mirror_images()
+
+    def fit(**how):
+        model = GroupStatsClassifier(**{**SHORT, "n_draws": 200, "n_burn": 50}, **how)
+        return model.fit(X, shares, groups=groups, checkpoint=tmp_path / f"{len(how)}.dgc")
+
+    model = fit()
+    ladder = model.diagnostics_.ladder
+    assert ladder.is_ladder
+    assert "single chains did not agree at their end (R-hat" in ladder.reason
+    assert np.isfinite(model.log_evidence_.value)
+    assert model.diagnostics_.worst_rhat < 1.4
+    assert_array_equal(model.predict_draws(X), fit(n_jobs=1).predict_draws(X))
+    resumed = GroupStatsClassifier(**{**SHORT, "n_draws": 200, "n_burn": 50})
+    resumed.fit(X, shares, groups=groups, checkpoint=tmp_path / "0.dgc", resume=True)
+    assert_array_equal(model.predict_draws(X), resumed.predict_draws(X))
+
+
+@pytest.mark.usefixtures("blind_trials")
+def test_an_interrupt_before_the_first_draw_of_ladders_costs_no_draw_of_single_chains():
+    X, shares, groups = mirror_images()
+    stages = []
+
+    def interrupts_the_second_tuning(n_done, n_sweeps, what):
+        if n_done == 0:
+            stages.append(what)
+        if stages[-2:] == ["sampling", "tuning"] and n_done == 0:
+            signal.raise_signal(signal.SIGINT)
+
+    model = GroupStatsClassifier(**{**SHORT, "n_draws": 200}, progress=interrupts_the_second_tuning, n_jobs=1)
+    with pytest.warns(UserWarning, match="interrupt"):
+        model.fit(X, shares, groups=groups)
+    assert stages == ["tuning", "sampling", "tuning", "sampling"]
+    assert model.posterior_.shape == (4, 200)
+    assert not model.diagnostics_.ladder.is_ladder
 
 
 def test_many_small_groups_need_no_ladder_and_the_evidence_is_known():

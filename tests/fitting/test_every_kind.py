@@ -5,9 +5,6 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from disaggregate.sampler.dense.chains import DenseChains
-from disaggregate.saving import checkpoint as checkpoints
-from disaggregate.saving.archive import read_archive
-from disaggregate.saving.tree import Reader, Writer
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit
 from tests.fitting.test_going_on import Killed, killed_after
 
@@ -79,17 +76,3 @@ def test_thinning_keeps_as_many_log_ratios_as_draws(kind, monkeypatch):
     assert [(own.n_draws, own.log_ratios.shape) for own in found] == [(9, (9, 2, 2))]
     assert np.isfinite(found[0].log_ratios).all()
     assert np.isfinite(model.log_evidence_.value)
-
-
-def test_a_checkpoint_of_the_first_release_is_refused_with_what_to_do(tmp_path):
-    path = tmp_path / "run.dgc"
-    fit("dense", {"checkpoint": path}, n_draws=5)
-    document, arrays = read_archive(path)
-    saved = Reader(checkpoints.CLASSES, arrays).read(document["checkpoint"])
-    saved["setting"] = saved.pop("resume_state")  # its name in release 0.1
-    writer = Writer(checkpoints.CLASSES)
-    checkpoints.write_archive(path, {"checkpoint": writer.write(saved)}, writer.arrays)
-    kept = path.read_bytes()
-    with pytest.raises(ValueError, match=r"written by release 0\.1.*fit anew with another checkpoint"):
-        fit("dense", {"checkpoint": path, "resume": True}, n_draws=5)
-    assert path.read_bytes() == kept

@@ -15,11 +15,11 @@ from numpy.testing import assert_array_equal
 import disaggregate as dg
 from disaggregate import estimator
 from disaggregate.fitting.results import even_draws
-from disaggregate.parallel import turns
+from disaggregate.parallel import round_robin
 from disaggregate.sampler.chain import ChainDraws, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.saving import checkpoint as checkpoints
-from disaggregate.saving import pace
+from disaggregate.saving import checkpoint_schedule
 from disaggregate.saving.archive import ArchiveError
 from tests.contract.small import small_model
 
@@ -32,8 +32,8 @@ TOWN = dg.datasets.make_districts(random_state=3)
 KINDS = {
     "several kernels": {"kernel": "auto", "gamma": "auto"},
     "one replica": {"n_replicas": 1},
-    "sparse": {"weights": "sparse"},
-    "sparse ladder": {"weights": "sparse", "n_replicas": 3},
+    "sparse": {"prior": "spike_slab"},
+    "sparse ladder": {"prior": "spike_slab", "n_replicas": 3},
     "published": dg.published_settings(),
 }
 
@@ -58,9 +58,9 @@ class Killed(Exception):
 
 def killed_after(n_writes, monkeypatch):
     """Let the process end right after so many checkpoints were written; they are written at every turn."""
-    monkeypatch.setattr(pace, "_EVERY", 0.0)
-    monkeypatch.setattr(pace, "_SHARE", np.inf)
-    monkeypatch.setattr(turns, "_GLANCE", 0.001)
+    monkeypatch.setattr(checkpoint_schedule, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint_schedule, "TIME_SHARE", np.inf)
+    monkeypatch.setattr(round_robin, "POLL_SECONDS", 0.001)
     real, written = checkpoints.write_archive, []
 
     def write(*parts, **how):

@@ -31,7 +31,7 @@ from disaggregate.sampler.dense.partition import (
 )
 from disaggregate.sampler.dense.partitioned import PartitionedData
 from tests.fitting.test_going_on import Killed, killed_after
-from tests.partitions import use_small_partitions
+from tests.helpers.partitions import use_small_partitions
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -174,10 +174,20 @@ def test_draws_in_a_folder_are_those_in_memory(tmp_path):
 def test_a_context_counts_in_partitions_too():
     """There is a second peak, with all of the difference put down to the context, that has no mass."""
     X, shares, groups = many = town([3] * 250)
-    model = fit(many, context=True, kernel="linear", emphasis=1.0, n_chains=4, n_draws=400, n_burn=100)
+    model = fit(
+        many,
+        context=True,
+        kernel="linear",
+        prior=dg.GaussianProcess(emphasis=1.0),
+        n_chains=4,
+        n_draws=400,
+        n_burn=100,
+    )
     assert np.max(model.diagnostics_.rhat["f"]) < 1.1
     assert set(model.posterior_.scales) == {"individual", "context"}
-    small = dg.GroupStatsClassifier(kernel="linear", emphasis=1.0, centers=25, context=True, n_replicas=1)
+    small = dg.GroupStatsClassifier(
+        kernel="linear", prior=dg.GaussianProcess(emphasis=1.0), centers=25, context=True, n_replicas=1
+    )
     with pytest.MonkeyPatch.context() as patch:
         use_small_partitions(patch, 10**6)
         small.set_params(n_chains=2, n_draws=500, n_burn=300, random_state=0).fit(X, shares, groups=groups)
@@ -231,7 +241,13 @@ def test_samples_of_populations_stay_whole(monkeypatch):
 def test_cells_in_partitions_have_the_posterior_of_the_whole():
     X, _, groups = SMALL
     counts = 1 + np.arange(len(X)) % 4
-    length = {"n_draws": 300, "n_burn": 100, "n_replicas": 1, "kernel": "linear", "emphasis": 1.0}
+    length = {
+        "n_draws": 300,
+        "n_burn": 100,
+        "n_replicas": 1,
+        "kernel": "linear",
+        "prior": dg.GaussianProcess(emphasis=1.0),
+    }
     in_parts = fit(SMALL, {"counts": counts}, **length)
     with pytest.MonkeyPatch.context() as patch:
         use_small_partitions(patch, 10**6)
@@ -256,13 +272,13 @@ def test_there_are_some_hundreds_of_partitions_at_most():
 
 @pytest.mark.usefixtures("small_partitions")
 def test_a_fit_has_one_pool_of_threads_and_leaves_none(monkeypatch):
-    real, made = Threads._new_pool, []
+    real, made = Threads.new_pool, []
 
     def new_pool(self):
         made.append(real(self))
         return made[-1]
 
-    monkeypatch.setattr(Threads, "_new_pool", new_pool)
+    monkeypatch.setattr(Threads, "new_pool", new_pool)
     model = fit(SMALL, n_jobs=2, context=True)
     assert len(made) == 1, "partitions were asked by threads that came and went"
     assert not any(thread.name.startswith("disaggregate") for thread in threading.enumerate())
@@ -307,7 +323,7 @@ import pytest
 from disaggregate.sampler.compiled import count_kernels, dense
 from disaggregate.sampler.prepare import prepare_dense
 from tests.fitting.test_partitions import SMALL, fit
-from tests.partitions import use_small_partitions
+from tests.helpers.partitions import use_small_partitions
 
 def compiled():
     parts = {**vars(dense), **vars(count_kernels)}

@@ -1,38 +1,35 @@
 """Checkpoints are checked against the data of the fit before any compiled code sees them."""
 
+import copy
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from disaggregate.fitting.resumable import require_sound_draws
-from disaggregate.saving.archive import read_archive, write_archive
-from disaggregate.saving.model import CLASSES
-from disaggregate.saving.tree import Reader, Writer
-from fuzz.dgc import make_fit, seed_of
+from fuzz.resuming import StoppedFit, make_fit, read_tree, stopped_after, write_tree
 
 KINDS = {
     "dense": {"n_replicas": 1},
     "ladder": {"n_replicas": 3},
-    "sparse": {"weights": "sparse"},
-    "sparse ladder": {"weights": "sparse", "n_replicas": 3},
+    "sparse": {"prior": "spike_slab"},
+    "sparse ladder": {"prior": "spike_slab", "n_replicas": 3},
+    "outcomes": {"n_replicas": 1, "outcomes": 3},
 }
 
 
 @pytest.fixture(scope="module")
-def seeds(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("seeds")
-    return {name: seed_of(kind, folder) for name, kind in KINDS.items()}
+def stopped(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stopped")
+    return {name: StoppedFit(kind, folder / name, in_folder=False) for name, kind in KINDS.items()}
 
 
-def resume(kind, seeds, path, change):
+def resume(stopped, path, change):
     """Forge a checkpoint, with checksums that match, and resume it."""
-    path.write_bytes(seeds[kind])
-    document, arrays = read_archive(path)
-    saved = Reader(CLASSES, arrays).read(document["checkpoint"])
-    change(saved)
-    writer = Writer(CLASSES)
-    content = writer.write(saved)
-    write_archive(path, {"checkpoint": content}, writer.arrays)
-    return make_fit(KINDS[kind])(checkpoint=path, resume=True)
+    tree = copy.deepcopy(stopped.tree)
+    change(tree)
+    write_tree(path, tree)
+    return stopped.fit(checkpoint=path, resume=True)
 
 
 def first(saved):
@@ -60,6 +57,7 @@ DENSE = {
     "sums of one element": set_in(*CHAIN, "sums", 0, value=np.zeros((1, 1))),
     "tallies of another type": set_in(*CHAIN, "sums", 1, value=lambda old: old.astype(np.int64)),
     "a short position": set_in(*CHAIN, "state", 0, value=lambda old: old[..., :-1]),
+    "a position too far away": set_in(*CHAIN, "state", 0, value=lambda old: 0.0 * old + 1e200),
     "a position that is nowhere": set_in(*CHAIN, "state", 0, value=lambda old: old * np.nan),
     "no sweep": set_in(*CHAIN, "state", 4, value=np.zeros(0, dtype=np.int64)),
     "a sweep of another time": set_in(*CHAIN, "state", 4, value=np.array([-(2**62)])),
@@ -72,7 +70,7 @@ DENSE = {
     "no steps": set_in(*CHAIN, "step", value=lambda old: 0.0 * old),
     "draws of another width": set_in(*CHAIN, "kept", value=[(np.zeros((3, 1, 1)),) * 3]),
     "draws that are none": set_in(*CHAIN, "kept", value=3),
-    "a chain too few": set_in("chains", value=lambda old: old[:1]),
+    "a chain too few": set_in("chains", value=lambda old: old[:-1]),
     "a kernel that is not there": set_in(*KERNEL, "index", value=7),
     "a kernel before the first": set_in(*KERNEL, "index", value=-1),
     "masses of another size": set_in(*KERNEL, "metric", 1, value=lambda old: old[:, :-1, :-1]),
@@ -86,11 +84,11 @@ DENSE = {
 }
 
 
-@pytest.mark.parametrize("kind", ["dense", "ladder"])
+@pytest.mark.parametrize("kind", ["dense", "ladder", "outcomes"])
 @pytest.mark.parametrize("change", DENSE.values(), ids=DENSE)
-def test_forged_chains_of_gaussian_processes_are_refused(kind, seeds, tmp_path, change):
+def test_forged_chains_of_gaussian_processes_are_refused(kind, stopped, tmp_path, change):
     with pytest.raises(ValueError, match="damaged"):
-        resume(kind, seeds, tmp_path / "run.dgc", change)
+        resume(stopped[kind], tmp_path / "run.dgc", change)
 
 
 def in_state(place, value):
@@ -117,6 +115,10 @@ SPARSE = {
     "active columns that are not there": in_state(3, out_of_range),
     "a fixed column elsewhere": in_state(3, lambda old: np.roll(old, 1) + 1),
     "a factor of another size": in_state(4, lambda old: old[:-1, :-1]),
+    "a factor of other columns": in_state(4, lambda old: 2.0 * old),
+    "scores of other weights": in_state(1, lambda old: old + 1.0),
+    "weights of other scores": in_state(7, lambda old: old + 1.0),
+    "a scale beyond its bounds": in_state(8, lambda old: old * 0.0 + 1e50),
     "weights without room": in_state(7, lambda old: old[:1]),
     "no scale": in_state(8, lambda old: -old),
     "candidates that are not there": in_state(9, out_of_range),
@@ -134,16 +136,19 @@ SPARSE = {
 
 @pytest.mark.parametrize("kind", ["sparse", "sparse ladder"])
 @pytest.mark.parametrize("change", SPARSE.values(), ids=SPARSE)
-def test_forged_chains_of_sparse_weights_are_refused(kind, seeds, tmp_path, change):
+def test_forged_chains_of_sparse_weights_are_refused(kind, stopped, tmp_path, change):
     with pytest.raises(ValueError, match="damaged"):
-        resume(kind, seeds, tmp_path / "run.dgc", change)
+        resume(stopped[kind], tmp_path / "run.dgc", change)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_checkpoint_that_is_read_and_written_again_resumes(kind, seeds, tmp_path):
-    resumed = resume(kind, seeds, tmp_path / "run.dgc", lambda saved: None)
-    whole = make_fit(KINDS[kind])()
-    np.testing.assert_array_equal(resumed.posterior_.delta2, whole.posterior_.delta2)
+def test_a_checkpoint_that_is_read_and_written_again_resumes(kind, tmp_path):
+    fit, path = make_fit(KINDS[kind]), tmp_path / "run.dgc"
+    with stopped_after(3), suppress(KeyboardInterrupt):  # before its first draw, most of them
+        fit(checkpoint=path)
+    write_tree(path, read_tree(path))
+    resumed, whole = fit(checkpoint=path, resume=True), fit()
+    np.testing.assert_array_equal(resumed.predict_draws(np.eye(2)), whole.predict_draws(np.eye(2)))
 
 
 @pytest.mark.parametrize(
@@ -162,5 +167,6 @@ def test_forged_draws_in_files_are_refused(drawn):
 
 
 def test_draws_as_sampling_leaves_them_pass():
-    require_sound_draws((np.ones((3, 2)), np.full((3, 1), np.inf), np.ones((0, 0, 2))))
-    require_sound_draws((np.ones(2, dtype=np.int64), np.ones(2), np.zeros(5, dtype=np.int64), np.ones(5)))
+    dense = np.ones((3, 2)), np.full((3, 1), np.inf), np.ones((0, 0, 2))
+    sparse = np.ones(2, dtype=np.int64), np.ones(2), np.zeros(5, dtype=np.int64), np.ones(5)
+    assert [require_sound_draws(drawn) for drawn in (dense, sparse)] == [None, None]

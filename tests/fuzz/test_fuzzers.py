@@ -1,9 +1,12 @@
+import os
+import signal
+
 import numpy as np
 import pytest
 
 from fuzz import dgc, dgz, draws, forms, people, results
 from fuzz.choices import Choices
-from fuzz.running import Watch, feed_random_bytes, megabytes
+from fuzz.running import PER_CHILD, Watch, feed_children, feed_random_bytes, megabytes
 
 
 @pytest.mark.parametrize("fuzzer", [dgc, dgz, draws, forms, people, results])
@@ -11,9 +14,9 @@ def test_readers_keep_their_promise(fuzzer):
     target = fuzzer.make_target()
     watch = Watch(target, most_megabytes=megabytes() + 200.0)  # beside what other tests have taken
     feed_random_bytes(watch, 250, seed=3)
-    assert sum(watch.ends.values()) == 250
-    assert watch.ends["refused"] > 10
-    assert len(watch.ends) == 2  # some get through, else the fuzzer reaches nothing
+    assert sum(watch.seen.ends.values()) == 250
+    assert watch.seen.ends["refused"] > 10
+    assert len(watch.seen.ends) == 2  # some get through, else the fuzzer reaches nothing
 
 
 def test_a_reader_that_is_slow_or_fails_is_noticed(monkeypatch):
@@ -25,6 +28,27 @@ def test_a_reader_that_is_slow_or_fails_is_noticed(monkeypatch):
     monkeypatch.setattr("fuzz.running.MOST_SECONDS", 9.0)
     with pytest.raises(AssertionError, match="memory"):
         Watch(lambda data: lambda: "read", most_megabytes=1.0).feed(b"x")
+
+
+def feed_three(read):
+    return feed_children(lambda data: lambda: read(data), 3, seed=1, tell=print)
+
+
+def test_children_are_fed_and_what_they_saw_is_added_up():
+    told = []
+    seen = feed_children(lambda data: lambda: "read", 2 * PER_CHILD, seed=1, tell=lambda so_far: told.append(1))
+    assert seen.ends == {"read": 2 * PER_CHILD}
+    assert len(told) == 2
+
+
+def test_an_input_that_ends_or_holds_a_process_is_noticed(monkeypatch):
+    with pytest.raises(AssertionError, match=f"exit code -{signal.SIGSEGV:d}\n.*input [0-9a-f]+"):
+        feed_three(lambda data: os.kill(os.getpid(), signal.SIGSEGV))
+    with pytest.raises(AssertionError, match="KeyError"):
+        feed_three(lambda data: {}["x"])
+    monkeypatch.setattr("fuzz.running.HANGS_AFTER", 0.05)
+    with pytest.raises(AssertionError, match=f"exit code -{signal.SIGVTALRM:d}"):
+        feed_three(lambda data: sum(iter(int, 1)))
 
 
 def test_bytes_that_are_used_up_choose_the_first():

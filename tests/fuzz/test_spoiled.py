@@ -7,6 +7,6 @@ def test_every_way_of_writing_is_read_rightly_or_told(capsys):
 
 
 def test_a_wrong_reading_is_noticed(monkeypatch, capsys):
-    monkeypatch.setattr(spoiled, "_agree", lambda *given: False)
+    monkeypatch.setattr(spoiled, "agree", lambda *given: False)
     assert spoiled.main(["--runs", "1"]) == 1
     assert "SILENCE" in capsys.readouterr().out

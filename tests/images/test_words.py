@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from disaggregate import GroupStatsClassifier
+from disaggregate import GaussianProcess, GroupStatsClassifier
 from disaggregate.groups.evidence import AtLeast, Count, Fraction
 from disaggregate.images import WordFinder, collect_regions, make_scenes, region_truth
 
@@ -170,4 +170,7 @@ def test_clones_have_the_same_settings():
 
 
 def test_the_default_classifier_puts_no_emphasis_on_what_pictures_differ_in():
-    assert WordFinder()._new_classifier().get_params() == GroupStatsClassifier(emphasis=1.0).get_params()
+    assert (
+        WordFinder()._new_classifier().get_params()
+        == GroupStatsClassifier(prior=GaussianProcess(emphasis=1.0)).get_params()
+    )

@@ -19,7 +19,7 @@ from disaggregate.model.components import (
 )
 from disaggregate.model.priors import LOG_SCALE_BOUND, half_normal, inverse_gamma
 from disaggregate.sampler.dense.target import Target
-from tests.dense_problems import CASES, PlainLikelihood, columns_for, components_for, positions, reports_of
+from tests.helpers.dense_problems import CASES, PlainLikelihood, columns_for, components_for, positions, reports_of
 
 SHAPES = {
     "individual alone": {"context": False, "places": False},

@@ -13,12 +13,12 @@ from disaggregate.model.count_vectors import (
     normal_expected,
 )
 from disaggregate.model.outcomes import contrasts, logits_of, probabilities_of, scores_of
-from tests.outcome_problems import OUTCOMES, REPORTS_OF_FIVE, enumerated, some_probabilities
+from tests.helpers.outcome_problems import OUTCOMES, REPORTS_OF_FIVE, enumerated, some_probabilities
 
 
 def by_category(p, report, outcomes=OUTCOMES):
     """Probabilities of the outcomes that a report tells apart, the others together."""
-    told = [outcomes.index(name) for name in report.told]
+    told = [outcomes.index(name) for name in report.named_outcomes]
     rest = [k for k in range(len(outcomes)) if k not in told]
     columns = [p[:, k] for k in told] + ([p[:, rest].sum(axis=1)] if rest else [])
     return np.column_stack(columns), bool(rest)

@@ -22,7 +22,7 @@ from disaggregate.groups.evidence import (
 )
 from disaggregate.model.likelihood import Expected, expected_labels, log_likelihood_gradient, spread_out
 from disaggregate.model.reports import EXACT, MOST_STATES, NORMAL, Reports, log_peaks, make_reports
-from tests.dense_problems import CASES, grouped, reports_of
+from tests.helpers.dense_problems import CASES, grouped, reports_of
 
 EVERY_KIND: tuple[Evidence, ...] = (
     Fraction(0.4),

@@ -12,8 +12,8 @@ from disaggregate.model.likelihood import log_likelihood_gradient
 from disaggregate.model.places import integrate
 from disaggregate.model.populations import ShareGradient
 from disaggregate.model.reports import NORMAL, Reports, make_reports
-from tests.dense_problems import CASES, grouped, reports_of
-from tests.offset_densities import density_on_a_grid, likelihoods_by_offset
+from tests.helpers.dense_problems import CASES, grouped, reports_of
+from tests.helpers.offset_densities import density_on_a_grid, likelihoods_by_offset
 
 DEVIATIONS = [0.05, 0.3, 1.0]
 SLOW = "normal counts"

@@ -16,7 +16,7 @@ from disaggregate.model.populations import (
     share_law,
 )
 from disaggregate.model.reports import Reports, make_reports
-from tests.dense_problems import CASES, grouped, reports_of
+from tests.helpers.dense_problems import CASES, grouped, reports_of
 
 SAMPLES = [name for name in CASES if "samples" in name]
 
@@ -226,7 +226,7 @@ def test_pooling_foretells_populations_better_than_not_pooling(
 
     square, standard = errors()
     assert 0.5 < standard < 1.6
-    monkeypatch.setattr(populations, "_own_weight", lambda reports, j, likeness: 1.0)
+    monkeypatch.setattr(populations, "own_weight", lambda reports, j, likeness: 1.0)
     assert errors()[0] > 1.3 * square
 
 

@@ -11,7 +11,7 @@ from disaggregate.model.report_noise import make_report_noise, reports_with_conf
 from disaggregate.model.reports import log_peaks, make_reports, with_powers
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.whole import WholeLikelihood
-from tests.dense_problems import grouped
+from tests.helpers.dense_problems import grouped
 
 EVIDENCE = [Fraction(0.3, "auto"), Count(2), Fraction(1.0, "auto"), Fraction(0.5, 60.0)]
 SIZES = [5, 4, 3, 6]

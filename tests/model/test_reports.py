@@ -18,7 +18,7 @@ from disaggregate.model.reports import (
     run_of_groups,
     with_powers,
 )
-from tests.dense_problems import CASES, WITHOUT_SAMPLES, grouped
+from tests.helpers.dense_problems import CASES, WITHOUT_SAMPLES, grouped
 
 LARGEST = int(np.sqrt(MOST_STATES))  # members of the largest group whose count has an exact law
 

@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 import disaggregate as dg
 from disaggregate.parallel import on_executor
 from disaggregate.parallel.dask import DaskWorkers, is_dask_client
-from disaggregate.parallel.interrupts import hold_interrupts, noted_interrupts
+from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts
 from tests.contract.small import small_model
 from tests.parallel.tiny_fit import digest_of_fit
 
@@ -67,7 +67,7 @@ def test_a_lost_worker_changes_nothing(client):
 
 
 def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
-    monkeypatch.setattr(on_executor, "_FIRST", 0.1)
+    monkeypatch.setattr(on_executor, "FIRST_SECONDS", 0.1)
     told = []
 
     def interrupt_once(n_done, n_sweeps, what):
@@ -84,10 +84,10 @@ def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
 
 
 def test_after_an_interrupt_workers_are_not_waited_for_long(client, monkeypatch):
-    monkeypatch.setattr("disaggregate.parallel.dask._PATIENCE", 0.6)
+    monkeypatch.setattr("disaggregate.parallel.dask.GRACE_SECONDS", 0.6)
     began = time.monotonic()
-    with noted_interrupts():
-        hold_interrupts()
+    with deferred_interrupts():
+        defer_interrupts()
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(ConnectionError, match="did not come back"):
             DaskWorkers(client).map(time.sleep, [30.0])

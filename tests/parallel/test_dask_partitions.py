@@ -15,12 +15,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
-from disaggregate.parallel import hold, turns
+from disaggregate.parallel import distribute, round_robin
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
-from disaggregate.saving import pace
+from disaggregate.saving import checkpoint_schedule
 from disaggregate.tables.folders import FolderRows
-from tests.partitions import use_small_partitions
+from tests.helpers.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -102,8 +102,8 @@ def where(part, own):
 
 def test_questions_go_to_the_parts_and_parts_stay(cluster, client):
     scale_to(2, cluster, client)
-    parts = hold([np.full(10**6, float(place)) for place in range(6)], client, None)
-    seen = {tuple(parts.ask(where, list(range(6)))) for _ in range(10)}
+    parts = distribute([np.full(10**6, float(place)) for place in range(6)], client, None)
+    seen = {tuple(parts.query(where, list(range(6)))) for _ in range(10)}
     assert len(seen) == 1, "a part was worked on in different places"
     answers = next(iter(seen))
     assert [own for own, _ in answers] == list(range(6))
@@ -111,19 +111,19 @@ def test_questions_go_to_the_parts_and_parts_stay(cluster, client):
 
 
 def test_errors_on_workers_come_back(client):
-    parts = hold([1, 2], client, None)
+    parts = distribute([1, 2], client, None)
     with pytest.raises(AttributeError):
-        parts.ask(gradient_of, [(np.zeros((1, 1)),)] * 2, None, np.zeros(1, dtype=int))
+        parts.query(gradient_of, [(np.zeros((1, 1)),)] * 2, None, np.zeros(1, dtype=int))
     time.sleep(0.1)
-    assert parts.then(float).ask(where, ["a", "b"])[1][0] == "b"
+    assert parts.map(float).query(where, ["a", "b"])[1][0] == "b"
 
 
 def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
     """The fit ends at once, says what happened, and goes on elsewhere to the same draws."""
     expected = fit(n_jobs=1)
-    monkeypatch.setattr(pace, "_EVERY", 0.0)
-    monkeypatch.setattr(pace, "_SHARE", np.inf)
-    monkeypatch.setattr(turns, "_GLANCE", 0.001)
+    monkeypatch.setattr(checkpoint_schedule, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint_schedule, "TIME_SHARE", np.inf)
+    monkeypatch.setattr(round_robin, "POLL_SECONDS", 0.001)
     contact = tmp_path / "scheduler.json"
     contacts = ["--no-dashboard", "--scheduler-file", str(contact)]
     processes = [

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from disaggregate.parallel.interrupts import hold_interrupts, is_interrupted, noted_interrupts
+from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts, is_interrupted
 
 
 def interrupt():
@@ -19,13 +19,13 @@ def handler_is_restored():
 
 
 def test_an_interrupt_is_raised_until_it_is_held():
-    with pytest.raises(KeyboardInterrupt), noted_interrupts():
+    with pytest.raises(KeyboardInterrupt), deferred_interrupts():
         interrupt()
 
 
 def test_one_is_noted_and_the_next_is_raised():
-    with noted_interrupts() as interrupts:
-        hold_interrupts()
+    with deferred_interrupts() as interrupts:
+        defer_interrupts()
         interrupt()
         assert is_interrupted()
         with pytest.raises(KeyboardInterrupt):
@@ -34,9 +34,9 @@ def test_one_is_noted_and_the_next_is_raised():
 
 
 def test_what_is_held_inside_is_held_until_the_outer_block_ends():
-    with noted_interrupts() as outer:
-        with noted_interrupts() as inner:
-            hold_interrupts()
+    with deferred_interrupts() as outer:
+        with deferred_interrupts() as inner:
+            defer_interrupts()
         interrupt()
         assert inner is outer
     assert outer.came
@@ -45,10 +45,10 @@ def test_what_is_held_inside_is_held_until_the_outer_block_ends():
 
 
 def test_one_that_was_heard_is_forgotten():
-    with noted_interrupts() as interrupts:
-        hold_interrupts()
+    with deferred_interrupts() as interrupts:
+        defer_interrupts()
         interrupt()
-        hold_interrupts()
+        defer_interrupts()
         assert not is_interrupted()
         interrupt()
     assert interrupts.came
@@ -58,8 +58,8 @@ def test_a_handler_of_the_user_stays():
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
     try:
-        with noted_interrupts() as interrupts:
-            hold_interrupts()
+        with deferred_interrupts() as interrupts:
+            defer_interrupts()
             interrupt()
         assert heard
         assert not interrupts.came
@@ -69,13 +69,13 @@ def test_a_handler_of_the_user_stays():
 
 def test_other_threads_change_nothing():
     def fit():
-        with noted_interrupts() as interrupts:
-            hold_interrupts()
+        with deferred_interrupts() as interrupts:
+            defer_interrupts()
             done.append(interrupts.came)
 
     done = []
     thread = threading.Thread(target=fit)
-    with noted_interrupts():
+    with deferred_interrupts():
         thread.start()
         thread.join()
         with pytest.raises(KeyboardInterrupt):
@@ -85,11 +85,11 @@ def test_other_threads_change_nothing():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks")
 def test_a_forked_process_begins_anew():
-    with noted_interrupts():
-        hold_interrupts()
+    with deferred_interrupts():
+        defer_interrupts()
         interrupt()
         child = os.fork()
         if child == 0:
-            with noted_interrupts() as own:
+            with deferred_interrupts() as own:
                 os._exit(int(is_interrupted() or own.is_held or own.came))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -86,7 +86,7 @@ def test_after_a_failed_checkpoint(before, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("disaggregate.saving.archive._write_members", full)
+    monkeypatch.setattr("disaggregate.saving.archive.write_members", full)
     with pytest.raises(OSError, match="No space left"):
         fit(model_of(), checkpoint=tmp_path / "run.dgc")
     assert_nothing_new(before)

@@ -9,10 +9,10 @@ from multiprocessing import get_context
 
 import pytest
 
-from disaggregate.parallel import Watcher, on_executor, run_in_turns
-from disaggregate.parallel.interrupts import hold_interrupts, noted_interrupts
+from disaggregate.parallel import Watcher, on_executor, run_round_robin
+from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts
 from disaggregate.saving.checkpoint import Checkpoint
-from disaggregate.saving.pace import Pace
+from disaggregate.saving.checkpoint_schedule import CheckpointSchedule
 
 
 class Counting:
@@ -62,28 +62,28 @@ class Failing(Here):
 
 @pytest.fixture
 def short_rounds(monkeypatch):
-    monkeypatch.setattr(on_executor, "_FIRST", 0.0)
-    monkeypatch.setattr(on_executor, "_GROWTH", 1.0)
+    monkeypatch.setattr(on_executor, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(on_executor, "GROWTH", 1.0)
 
 
 def test_all_come_to_their_end(short_rounds):
     runners, here = [Counting(3), Counting(5)], Here()
-    assert run_in_turns(runners, executor=here)
+    assert run_round_robin(runners, executor=here)
     assert [runner.n_done for runner in runners] == [3, 5]
     assert here.n_rounds == 5
 
 
 def test_short_runs_take_one_round():
     here = Here()
-    assert run_in_turns([Counting(100)], executor=here)
+    assert run_round_robin([Counting(100)], executor=here)
     assert here.n_rounds == 1
 
 
 def test_an_interrupt_in_a_thread_pool_keeps_what_was_done():
     runners = [Counting(10**6, 0.001, interrupts_at=5), Counting(10**6, 0.001)]
-    with ThreadPoolExecutor(2) as pool, noted_interrupts() as interrupts:
-        hold_interrupts()
-        assert not run_in_turns(runners, executor=pool)
+    with ThreadPoolExecutor(2) as pool, deferred_interrupts() as interrupts:
+        defer_interrupts()
+        assert not run_round_robin(runners, executor=pool)
     assert interrupts.came
     assert all(4 <= runner.n_done < 1000 for runner in runners)
 
@@ -98,17 +98,17 @@ def test_an_interrupt_of_a_serial_executor_is_not_forgotten():
             os.kill(os.getpid(), signal.SIGINT)
 
     runners[0].advance = advance
-    with noted_interrupts():
-        hold_interrupts()
-        assert not run_in_turns(runners, executor=Here())
+    with deferred_interrupts():
+        defer_interrupts()
+        assert not run_round_robin(runners, executor=Here())
     assert [runner.n_done for runner in runners] == [3, 1]
 
 
 def test_an_interrupt_of_processes_keeps_the_rounds_before(short_rounds):
     runners = [Counting(10**6, 0.001, interrupts_at=4), Counting(10**6, 0.001)]
-    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool, noted_interrupts():
-        hold_interrupts()
-        assert not run_in_turns(runners, executor=pool)
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool, deferred_interrupts():
+        defer_interrupts()
+        assert not run_round_robin(runners, executor=pool)
     assert runners[0].n_done >= 4
 
 
@@ -121,9 +121,9 @@ def test_a_pool_that_does_not_survive_an_interrupt_keeps_the_rounds_before(short
             return {"n_done": self.n_done + 1}
 
     runner = Lost(100)
-    with noted_interrupts():
-        hold_interrupts()
-        assert not run_in_turns([runner], executor=Failing(RuntimeError("broken pool"), at=3))
+    with deferred_interrupts():
+        defer_interrupts()
+        assert not run_round_robin([runner], executor=Failing(RuntimeError("broken pool"), at=3))
     assert runner.n_done == 2
 
 
@@ -134,7 +134,7 @@ def test_failures_without_an_interrupt_are_failures(short_rounds):
     runner = Counting()
     runner.advance = fail
     with pytest.raises(RuntimeError, match="in a chain"):
-        run_in_turns([runner], executor=Here())
+        run_round_robin([runner], executor=Here())
 
 
 def test_checkpoints_are_written_between_rounds(short_rounds, tmp_path, monkeypatch):
@@ -145,15 +145,17 @@ def test_checkpoints_are_written_between_rounds(short_rounds, tmp_path, monkeypa
             written.append([self._snapshots.get(id(chain), {"n_done": 3})["n_done"] for chain in self._chains])
             self._snapshots, self._asked = {}, False
 
-    monkeypatch.setattr(Pace, "is_time", lambda pace: True)
+    monkeypatch.setattr(CheckpointSchedule, "is_due", lambda schedule: True)
     runners = [Counting(3), Counting(3)]
     checkpoint = Noting(tmp_path / "run.dgc", "", 0)
     checkpoint.watch({}, runners)
-    assert run_in_turns(runners, executor=Here(), watcher=checkpoint)
+    assert run_round_robin(runners, executor=Here(), watcher=checkpoint)
     assert written == [[0, 0], [1, 1], [2, 2], [3, 3]]
 
 
 def test_progress_is_told(short_rounds):
     told = []
-    run_in_turns([Counting(3)], executor=Here(), progress=lambda *given: told.append(given[:2]), watcher=Watcher())
+    run_round_robin(
+        [Counting(3)], executor=Here(), progress=lambda *given: told.append(given[:2]), watcher=Watcher()
+    )
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]

@@ -18,36 +18,35 @@ from disaggregate.sampler import (
     normal,
     products,
     relocation,
-    scale,
     selection,
     sweep,
     turnover,
-    weights,
+    weights_and_scale,
 )
 from disaggregate.sampler.evidence import WHOLE_GROUP
 from disaggregate.sampler.model import (
     Prior,
-    Problem,
+    SparseData,
     State,
     empty_state,
-    has_room,
-    make_problem,
-    with_room,
+    has_capacity,
+    make_sparse_data,
+    with_capacity,
 )
 from disaggregate.sampler.starts import random_start
-from tests.compiled_blocks import collapsed as fast_collapsed
-from tests.compiled_blocks import counts as fast_counts
-from tests.compiled_blocks import expansion as fast_expansion
-from tests.compiled_blocks import hamiltonian as fast_hamiltonian
-from tests.compiled_blocks import latent as fast_latent
-from tests.compiled_blocks import normal as fast_normal
-from tests.compiled_blocks import products as fast_products
-from tests.compiled_blocks import relocation as fast_relocation
-from tests.compiled_blocks import scale as fast_scale
-from tests.compiled_blocks import selection as fast_selection
-from tests.compiled_blocks import sweep as fast_sweep
-from tests.compiled_blocks import turnover as fast_turnover
-from tests.compiled_blocks import weights as fast_weights
+from tests.helpers.compiled_blocks import collapsed as fast_collapsed
+from tests.helpers.compiled_blocks import counts as fast_counts
+from tests.helpers.compiled_blocks import expansion as fast_expansion
+from tests.helpers.compiled_blocks import hamiltonian as fast_hamiltonian
+from tests.helpers.compiled_blocks import latent as fast_latent
+from tests.helpers.compiled_blocks import normal as fast_normal
+from tests.helpers.compiled_blocks import products as fast_products
+from tests.helpers.compiled_blocks import relocation as fast_relocation
+from tests.helpers.compiled_blocks import scale as fast_scale
+from tests.helpers.compiled_blocks import selection as fast_selection
+from tests.helpers.compiled_blocks import sweep as fast_sweep
+from tests.helpers.compiled_blocks import turnover as fast_turnover
+from tests.helpers.compiled_blocks import weights as fast_weights
 
 PRIOR = Prior(a=1.0, b=1.0, mu=4.0, nu=20.0)
 
@@ -58,17 +57,17 @@ def problem_with(
     n_fixed: int,
     rng: np.random.Generator,
     weights: np.ndarray | None = None,
-) -> Problem:
+) -> SparseData:
     n_rows = sum(sizes)
     X = rng.standard_normal((n_rows, 2))
     centers = X[rng.permutation(n_rows)[:30]]
     psi = np.exp(-0.7 * ((X[None] - centers[:, None]) ** 2).sum(axis=2))
     psi[:n_fixed] = 1.0
     data = group_rows(np.repeat(np.arange(len(sizes)), sizes).tolist(), dict(enumerate(evidence)), weights)
-    return make_problem(psi, n_fixed, data)
+    return make_sparse_data(psi, n_fixed, data)
 
 
-PROBLEMS: dict[str, Callable[[np.random.Generator], Problem]] = {
+PROBLEMS: dict[str, Callable[[np.random.Generator], SparseData]] = {
     "fractions": lambda rng: problem_with([Fraction(0.4), Fraction(0.9), Fraction(0.0)], [9, 12, 8], 0, rng),
     "mixed evidence": lambda rng: problem_with(
         [AtLeast(1), Count(3), Unknown(), Count(1), Fraction(1.0)], [9, 7, 5, 1, 8], 1, rng
@@ -104,9 +103,9 @@ BLOCKS = {
     "gather products": (products.gather_products, fast_products.gather_products),
     "expand scores": (expansion.expand_scores, fast_expansion.expand_scores),
     "select kernels": (selection.select_kernels, fast_selection.select_kernels),
-    "slice scale": (scale.slice_scale, fast_scale.slice_scale),
-    "draw weights": (weights.draw_weights, fast_weights.draw_weights),
-    "draw scale": (scale.draw_scale, fast_scale.draw_scale),
+    "slice scale": (weights_and_scale.slice_scale, fast_scale.slice_scale),
+    "draw weights": (weights_and_scale.draw_weights, fast_weights.draw_weights),
+    "draw scale": (weights_and_scale.draw_scale, fast_scale.draw_scale),
     "fit rows": (products.fit_rows, fast_products.fit_rows),
     "relocate kernels": (relocation.relocate_kernels, fast_relocation.relocate_kernels),
     "turn over kernels": (turnover.turn_over_kernels, fast_turnover.turn_over_kernels),
@@ -148,8 +147,8 @@ def test_whole_sweeps(name: str, plain: Callable, fast: Callable, rng: np.random
     seed = int(rng.integers(2**31))
     one, other = np.random.default_rng(seed), np.random.default_rng(seed)
     for _ in range(60 if plain is sweep.published_sweep else 8):
-        if not has_room(problem, state):
-            state, twin = with_room(problem, state), with_room(problem, twin)
+        if not has_capacity(problem, state):
+            state, twin = with_capacity(problem, state), with_capacity(problem, twin)
         plain(problem, PRIOR, state, one)
         fast(problem, PRIOR, twin, other)
     assert_same_state(state, twin)
@@ -161,8 +160,8 @@ def test_scores_that_the_kernels_explain_in_full(expand: Callable, rng: np.rando
     """As many kernels as individuals and a great scale: rounding must not send the scores to infinity."""
     X = rng.standard_normal((15, 2))
     psi = np.exp(-0.7 * ((X[None] - X[:, None]) ** 2).sum(axis=2))
-    problem = make_problem(psi, 0, group_rows(["g"] * 15, {"g": Fraction(0.5)}))
-    state = with_room(problem, empty_state(problem, 15))
+    problem = make_sparse_data(psi, 0, group_rows(["g"] * 15, {"g": Fraction(0.5)}))
+    state = with_capacity(problem, empty_state(problem, 15))
     state.size[0] = 15
     state.active[:15] = np.arange(15)
     state.scale[0] = 1e13
@@ -192,8 +191,8 @@ def test_collapsed_likelihood(shift: float, rng: np.random.Generator) -> None:
     log_likelihood = Fraction(0.35, 30.0).log_likelihood(units.sum())
     log_likelihood -= log_likelihood.max()
     likelihood = np.exp(log_likelihood)
-    room = np.empty((2, len(likelihood)))
-    fast = fast_counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *room)
+    workspace = np.empty((2, len(likelihood)))
+    fast = fast_counts.log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, *workspace)
     assert fast == pytest.approx(counts.log_evidence_given_fitted(fitted, units, log_likelihood), rel=1e-10)
 
 
@@ -219,7 +218,7 @@ def test_updated_factor_stays_a_cholesky_factor(rng: np.random.Generator) -> Non
     """Thousands of births and deaths by updates alone, nearly collinear columns among them."""
     X = rng.uniform(size=(80, 1))
     psi = np.exp(-3.0 * (X - X.T) ** 2)
-    problem = make_problem(psi, 0, group_rows(["g"] * 80, {"g": Fraction(0.5)}))
+    problem = make_sparse_data(psi, 0, group_rows(["g"] * 80, {"g": Fraction(0.5)}))
     state = empty_state(problem, 80)
     state.scale[0] = 0.01
     accepted = 0

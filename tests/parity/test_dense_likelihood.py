@@ -23,8 +23,8 @@ from disaggregate.sampler.dense.information import information_of
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query
 from disaggregate.sampler.dense.whole import WholeLikelihood
-from tests.dense_problems import CASES, PlainLikelihood, columns_for, grouped, reports_of
-from tests.offset_densities import density_on_a_grid, likelihoods_by_offset
+from tests.helpers.dense_problems import CASES, PlainLikelihood, columns_for, grouped, reports_of
+from tests.helpers.offset_densities import density_on_a_grid, likelihoods_by_offset
 
 # Pooled means are interpolated in the groups' offsets, to about this relative precision.
 INTERPOLATED = 1e-6

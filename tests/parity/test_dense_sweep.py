@@ -10,11 +10,11 @@ from disaggregate.model.likelihood import expected_labels
 from disaggregate.sampler.dense.metric import metric_of
 from disaggregate.sampler.dense.mode import find_mode
 from disaggregate.sampler.dense.start import prior_center
-from disaggregate.sampler.dense.state import Record, State, Tally, empty_tally, new_record, new_state
+from disaggregate.sampler.dense.state import Record, State, Sweeps, Tally, empty_tally, new_record, new_state
 from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.whole import WholeData
-from tests.dense_problems import (
+from tests.helpers.dense_problems import (
     CASES,
     PlainLikelihood,
     columns_for,
@@ -93,7 +93,7 @@ def test_sweep(name: str, n_rungs: int, shape: str, rng: np.random.Generator) ->
         dense_sweep(plain, metric, state, tallies[0], ratios, [own])
         tallies.append(empty_tally(1, n_rungs))
         record = new_record(whole, 1, n_rungs, 1)
-        kept = whole.advance(metric, twin, [other], 1, int(twin.sweep[0]), 1, tallies[1], record)
+        kept = whole.advance(Sweeps(metric, twin, [other], 1, int(twin.sweep[0]), 1, tallies[1], record))
         assert kept == 1
         own.standard_normal(plain.components.n_places)  # for the intercepts of the draw that is kept
         assert own.random() == other.random()
@@ -133,11 +133,11 @@ def test_many_sweeps_in_one_call_are_one_after_the_other(n_rungs: int, rng: np.r
     together, apart = new_record(whole, 1, n_rungs, 3), []
     tally = empty_tally(1, n_rungs)
     own, other = np.random.default_rng(5), np.random.default_rng(5)
-    assert whole.advance(metric, state, [own], 8, 2, 2, tally, together) == 3
+    assert whole.advance(Sweeps(metric, state, [own], 8, 2, 2, tally, together)) == 3
     labels = np.zeros_like(together.label_sums)
     for sweep in range(8):
         one = new_record(whole, 1, n_rungs, 1)
-        if whole.advance(metric, twin, [other], 1, 2, 2, empty_tally(1, n_rungs), one):
+        if whole.advance(Sweeps(metric, twin, [other], 1, 2, 2, empty_tally(1, n_rungs), one)):
             apart.append(one)
             labels += one.label_sums
             assert sweep in (3, 5, 7)

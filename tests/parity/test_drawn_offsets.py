@@ -10,8 +10,8 @@ from disaggregate.groups.evidence import Population
 from disaggregate.model.reports import make_reports
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.whole import WholeLikelihood
-from tests.dense_problems import CASES, columns_for, grouped, reports_of
-from tests.offset_densities import density_on_a_grid, likelihoods_by_offset
+from tests.helpers.dense_problems import CASES, columns_for, grouped, reports_of
+from tests.helpers.offset_densities import density_on_a_grid, likelihoods_by_offset
 
 CHANCES = (np.arange(60) + 0.5) / 60.0
 EDGED = ("normal counts", "large cells")

@@ -10,7 +10,7 @@ from disaggregate.model.outcome_reports import make_outcome_reports
 from disaggregate.model.outcomes import UNIT, contrasts, logits_of, probabilities_of
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING
 from disaggregate.sampler.compiled.outcomes import group_log_likelihoods, replica_expectations, replica_gradients
-from tests.outcome_problems import OUTCOMES, REPORTS_OF_FIVE, enumerated, grouped
+from tests.helpers.outcome_problems import OUTCOMES, REPORTS_OF_FIVE, enumerated, grouped
 
 H = contrasts(3)
 
@@ -97,7 +97,7 @@ def test_large_groups_have_the_normal_law(report, rng, monkeypatch):
     assert reports.law.tolist() == [NORMAL]
     value, slope = gradients(reports, scores)
     p = probabilities_of(logits_of(np.moveaxis(scores, 1, 2)))
-    told = [OUTCOMES.index(name) for name in report.told]
+    told = [OUTCOMES.index(name) for name in report.named_outcomes]
     rest = [k for k in range(3) if k not in told]
     for r in range(2):
         columns = [p[r][:, k] for k in told] + ([p[r][:, rest].sum(axis=1)] if rest else [])

@@ -10,14 +10,22 @@ import pytest
 from disaggregate.basis import Basis, Kernel
 from disaggregate.groups.evidence import Population
 from disaggregate.model.reports import make_reports
-from disaggregate.parallel.held import HeldHere
+from disaggregate.parallel.partitions import LocalPartitions
 from disaggregate.sampler.dense import partition, partitioned
 from disaggregate.sampler.dense.partition import Recipe, make_partition
 from disaggregate.sampler.dense.partitioned import PartitionedData, is_for_partitions, partition_rows
-from disaggregate.sampler.dense.state import empty_tally, new_record, new_state
+from disaggregate.sampler.dense.state import Sweeps, empty_tally, new_record, new_state
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.whole import WholeData
-from tests.dense_problems import CASES, WITHOUT_SAMPLES, components_for, grouped, metric_for, positions, powers_for
+from tests.helpers.dense_problems import (
+    CASES,
+    WITHOUT_SAMPLES,
+    components_for,
+    grouped,
+    metric_for,
+    positions,
+    powers_for,
+)
 
 HERE = SimpleNamespace(map=map)
 STORAGES = {"float64": 1e-10, "recomputed": 1e-10, "float32": 2e-5}
@@ -33,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def both(
     name: str, n_rungs: int, storage: str, rng: np.random.Generator
-) -> tuple[WholeData, PartitionedData, HeldHere]:
+) -> tuple[WholeData, PartitionedData, LocalPartitions]:
     data = CASES[name].data(rng)
     X = rng.standard_normal((int(data.offsets[-1]), 3))
     basis = Basis(Kernel("linear", 1.0, 1.0, 0.0), np.eye(3), True)
@@ -42,9 +50,9 @@ def both(
     columns = to_kernels @ basis.columns(X)
     components = components_for(data, rng)
     sizes = partition_rows(X, data)
-    rows = HeldHere(sizes.rows, HERE)
+    rows = LocalPartitions(sizes.rows, HERE)
     whole = WholeData(components, columns, make_reports(data), powers)
-    return whole, PartitionedData(components, rows, sizes, recipe), rows.then(make_partition, recipe)
+    return whole, PartitionedData(components, rows, sizes, recipe), rows.map(make_partition, recipe)
 
 
 def query(n: int, n_groups: int, deviation: float, rng: np.random.Generator) -> Query:
@@ -102,7 +110,7 @@ def test_sweeps(n_rungs: int, rng: np.random.Generator) -> None:
     for side in (whole, parted):
         record, tally = new_record(side, 1, n_rungs, 4), empty_tally(1, n_rungs)
         state = new_state(start.copy())
-        assert side.advance(metric, state, [np.random.default_rng(3)], 8, 0, 2, tally, record) == 4
+        assert side.advance(Sweeps(metric, state, [np.random.default_rng(3)], 8, 0, 2, tally, record)) == 4
         records.append((*record, *tally, state.position))
     for mine, theirs in zip(*records, strict=True):
         np.testing.assert_allclose(theirs, mine, rtol=1e-6, atol=1e-7)
@@ -122,8 +130,8 @@ def test_a_partition_that_is_left_out_is_noticed(
 ) -> None:
     whole, parted, _ = both("fractions", 1, "float64", rng)
     where = query(1, 3, 0.3, rng), np.zeros(1, dtype=np.int64)
-    ask = HeldHere.ask
-    monkeypatch.setattr(HeldHere, "ask", lambda self, *rest: ask(self, *rest)[:-1])
+    real = LocalPartitions.query
+    monkeypatch.setattr(LocalPartitions, "query", lambda self, *rest: real(self, *rest)[:-1])
     right = whole.target.likelihood.gradient(*where).log_likelihood
     assert abs(parted.target.likelihood.gradient(*where).log_likelihood - right)[0] > 0.1
 

@@ -35,7 +35,7 @@ def test_every_count_has_its_bin(fewest, most):
 def test_dense_weights_and_other_things_are_refused(seed):
     sparse = random_posterior(seed)
     dense = replace(sparse, parts=(replace(sparse.parts[0], weights=sparse.parts[0].weights.toarray()),))
-    with pytest.raises(ValueError, match=r'weights are dense\. Fit with weights="sparse"'):
+    with pytest.raises(ValueError, match=r'weights are dense\. Fit with prior="spike_slab"'):
         active_kernels(dense)
     with pytest.raises(ValueError, match=r"needs model\.posterior_, but got list"):
         active_kernels([1, 2])

@@ -33,7 +33,7 @@ def test_fewer_people_than_bins(ax):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0, 1], [0.2, 1.9]), "one probability from 0 to 1 a person"),
+        (([0, 1], [0.2, 1.9]), "one probability from 0 to 1 per person"),
         (([0, 1], [[0.2, 0.8], [0.1, 0.9]]), r"got shape \(2, 2\). Use predict_proba"),
         (([0, 1], [0.2, np.nan]), "one probability from 0 to 1"),
         (([], []), "one probability"),

@@ -48,7 +48,8 @@ def test_an_edge_of_the_interval_is_no_miss(ax, table):
 
 
 def test_a_mean_outside_its_interval_can_be_drawn(ax, table):
-    group_shares(table.assign(implied=[0.1, 0.3, 0.7, 0.4]), ax=ax)
+    drawn = group_shares(table.assign(implied=[0.1, 0.3, 0.7, 0.4]), ax=ax)
+    assert 0.7 in drawn.containers[0][0].get_ydata()
 
 
 def test_a_new_figure_is_made(table):

@@ -11,7 +11,7 @@ CENTERS = np.array([[0.0, 0.0], [1.0, -1.0], [2.0, 0.5]])
 
 
 def make_posterior(weights, n_chains, intercept=True, delta2=None):
-    """Make a posterior of these weights, a row a draw, on the linear kernel of three centres."""
+    """Make a posterior of these weights, a row per draw, on the linear kernel of three centres."""
     return Posterior((make_draws(weights, n_chains, intercept, delta2),), np.zeros(len(weights) // n_chains, int))
 
 

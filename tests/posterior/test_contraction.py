@@ -1,4 +1,4 @@
-"""What the reports tell of an estimate: by formula, and what a fit says of itself."""
+"""What the reports tell about an estimate: by formula, and what a fit says of itself."""
 
 from itertools import product
 
@@ -125,7 +125,9 @@ def fitted():
     people["group"] = np.repeat(np.arange(12), 10)
     positive = rng.random(120) < 0.2 + 0.6 * people["old"]
     shares = positive.groupby(people["group"]).mean().to_dict()
-    model = small_model(kernel="linear", emphasis=1.0, n_replicas=1, n_draws=200, n_burn=200)
+    model = small_model(
+        kernel="linear", prior=dg.GaussianProcess(emphasis=1.0), n_replicas=1, n_draws=200, n_burn=200
+    )
     return model.fit(people[["old", "noise"]], shares, groups=people["group"]), people
 
 
@@ -154,7 +156,7 @@ def test_the_prior_has_nothing_to_do_with_the_reports(fitted):
     features = people[["old", "noise"]]
     prior = model.posterior_.prior
     assert prior.shape == (1, 400)
-    other = small_model(kernel="linear", emphasis=1.0, n_replicas=1)
+    other = small_model(kernel="linear", prior=dg.GaussianProcess(emphasis=1.0), n_replicas=1)
     other.fit(features, dict.fromkeys(range(12), 0.5), groups=people["group"])
     assert_allclose(other.posterior_.prior.scores(features.to_numpy()), prior.scores(features.to_numpy()))
 

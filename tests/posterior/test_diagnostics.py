@@ -58,7 +58,7 @@ def test_draws_that_cannot_be_judged(seed, n_draws):
     assert not diagnostics.converged
     assert (
         diagnostics.verdict
-        == f"{n_draws} draws a chain are too few to judge the result: set n_draws to 100 or more."
+        == f"{n_draws} draws per chain are too few to judge the result: set n_draws to 100 or more."
     )
 
 
@@ -73,8 +73,8 @@ def test_draws_that_cannot_be_judged(seed, n_draws):
         (np.inf, 4.0, 4, False, "The chains do not agree (worst R-hat inf"),
         (1.2, 900.0, 1, False, "The chain has not settled"),
         (1.0, 900.0, 1, True, "The chain looks settled"),
-        (np.nan, 900.0, 4, False, "500 draws a chain are too few to judge"),
-        (1.0, np.nan, 4, False, "500 draws a chain are too few to judge"),
+        (np.nan, 900.0, 4, False, "500 draws per chain are too few to judge"),
+        (1.0, np.nan, 4, False, "500 draws per chain are too few to judge"),
     ],
 )
 def test_verdicts(worst, fewest, n_chains, converged, words):

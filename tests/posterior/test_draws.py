@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
 from disaggregate.basis import Basis, resolve_kernel
-from disaggregate.fitting.draws_place import DrawsInMemory
+from disaggregate.fitting.draw_storage import MemoryStorage
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.sampler.chain import ChainDraws
 from tests.posterior.synthetic import CENTERS, make_posterior, random_posterior
@@ -38,7 +38,7 @@ def test_chains_are_gathered_in_order_and_in_the_units_of_the_kernels():
     scales = np.array([1.0, 2.0, 4.0, 8.0])
     one = chain_draws([2, 1], [0, 2, 0], [1.0, 8.0, 3.0], [0.1, 0.2])
     two = chain_draws([1, 3], [0, 0, 3, 1], [5.0, 6.0, 8.0, 4.0], [0.3, 0.4])
-    posterior = gather_sparse_draws([one, two], basis, scales, partial(DrawsInMemory().put, 0))
+    posterior = gather_sparse_draws([one, two], basis, scales, partial(MemoryStorage().put, 0))
     assert posterior.shape == (2, 2)
     assert_array_equal(posterior.delta2, [[0.1, 0.2], [0.3, 0.4]])
     assert_array_equal(posterior.n_active, [[1, 0], [0, 2]])

@@ -53,13 +53,13 @@ def test_scores_are_the_average_likelihood_over_labels_and_draws(seed):
     )
 
 
-@pytest.mark.parametrize("rows_at_once", [1, 4, 9])
-def test_runs_of_groups_do_not_show(seed, rows_at_once, monkeypatch):
+@pytest.mark.parametrize("batch_size", [1, 4, 9])
+def test_runs_of_groups_do_not_show(seed, batch_size, monkeypatch):
     posterior = random_posterior(seed, n_chains=2, n_draws=20)
     data = group_rows(IDS, EVIDENCE)
     whole = group_log_scores(posterior, X, data)
-    monkeypatch.setattr(group_score, "_VALUES_AT_ONCE", rows_at_once * 40)
-    assert len(group_score.runs_of_groups(data.sizes, rows_at_once)) > 2
+    monkeypatch.setattr(group_score, "VALUES_AT_ONCE", batch_size * 40)
+    assert len(group_score.runs_of_groups(data.sizes, batch_size)) > 2
     assert_allclose(group_log_scores(posterior, X, data), whole, rtol=1e-12, atol=1e-14)
 
 

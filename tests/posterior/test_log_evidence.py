@@ -7,12 +7,12 @@ from disaggregate.posterior.log_evidence import LogEvidence, average_evidence, l
 def gaussian_stones(rng, n_sweeps, variances=(0.25, 1.0, 3.0)):
     """Log ratios of unnormalised exp(-x^2 / (2 v)) along a ladder; the normalisers are sqrt(2 pi v)."""
     draws = [np.sqrt(v) * rng.standard_normal(n_sweeps) for v in variances]
-    stones = np.empty((n_sweeps, len(variances) - 1, 2))
+    log_ratios = np.empty((n_sweeps, len(variances) - 1, 2))
     for pair in range(len(variances) - 1):
         cold, hot = variances[pair], variances[pair + 1]
         for place, x in enumerate((draws[pair + 1], draws[pair])):
-            stones[:, pair, place] = 0.5 * x**2 * (1.0 / hot - 1.0 / cold)
-    return stones
+            log_ratios[:, pair, place] = 0.5 * x**2 * (1.0 / hot - 1.0 / cold)
+    return log_ratios
 
 
 def test_ratio_of_known_normalisers(rng):
@@ -53,3 +53,11 @@ def test_evidence_of_several_models_is_their_average():
     average = average_evidence(parts, [0.25, 0.75])
     assert average.value == pytest.approx(np.log(5.0))
     assert average.std_error == pytest.approx(np.hypot(0.1 * 0.1, 0.9 * 0.2))
+
+
+@pytest.mark.parametrize("largest", [1e10, 1e50, 1e100])
+def test_ratios_far_apart_have_an_answer(largest):
+    rng = np.random.default_rng(5)
+    ratios = rng.normal(size=(40, 3, 2))
+    ratios[7, 1, 0] = largest
+    assert np.isfinite(log_evidence([ratios]).value)

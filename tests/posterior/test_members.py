@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Fraction, Unknown
-from disaggregate.posterior import blocks, members
+from disaggregate.posterior import batches, members
 from disaggregate.posterior.members import given_reports
 from tests.posterior.predictors import of_table
 
@@ -41,7 +41,7 @@ def data():
 
 @pytest.mark.parametrize("values_at_once", [1, 40, 2**22])
 def test_probabilities_are_those_of_enumeration(data, rng, monkeypatch, values_at_once):
-    monkeypatch.setattr(members, "_VALUES_AT_ONCE", values_at_once)
+    monkeypatch.setattr(members, "VALUES_AT_ONCE", values_at_once)
     p = rng.random((6, 10))
     found = in_order(given_reports(of_table(p), data), p.shape)
     for group, rows in (("a", [0, 2, 6, 9]), ("b", [1, 4, 5]), ("c", [3, 7, 8])):
@@ -115,8 +115,8 @@ def enumerated_pair(p, report):
 
 
 def test_groups_are_taken_together_as_long_as_they_fit(rng, monkeypatch):
-    monkeypatch.setattr(blocks, "_FIRST_ROWS", 5)
-    monkeypatch.setattr(blocks, "_VALUES_AT_ONCE", 3 * 6)
+    monkeypatch.setattr(batches, "FIRST_ROWS", 5)
+    monkeypatch.setattr(batches, "VALUES_AT_ONCE", 3 * 6)
     ids = np.repeat([0, 1, 2, 3, 4, 5], [2, 2, 2, 9, 3, 3])
     probability = of_table(rng.random((3, len(ids))))
     list(given_reports(probability, group_rows(ids.tolist(), {group: Unknown() for group in range(6)})))

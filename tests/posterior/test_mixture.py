@@ -3,7 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate.posterior.convergence import rank_rhat
-from disaggregate.posterior.mixture import share_out, weave
+from disaggregate.posterior.mixture import allocate, interleave
 from tests.posterior.synthetic import make_draws
 
 X = np.array([[0.3, -1.2], [1.0, 0.4]])
@@ -19,7 +19,7 @@ def numbered(first, n_draws, n_chains=2):
 
 def test_one_kernel_stays_as_it_is(rng):
     part = numbered(0.0, 5)
-    posterior = weave([part], rng)
+    posterior = interleave([part], rng)
     assert posterior.shape == (2, 5)
     assert_array_equal(posterior.delta2, part.delta2)
     assert_array_equal(posterior.scores(X), part.scores(X))
@@ -27,7 +27,7 @@ def test_one_kernel_stays_as_it_is(rng):
 
 def test_each_kernel_keeps_its_draws_in_their_order(rng):
     one, two = numbered(0.0, 6), numbered(100.0, 3)
-    posterior = weave([one, two], rng)
+    posterior = interleave([one, two], rng)
     assert posterior.shape == (2, 9)
     for place, part in enumerate((one, two)):
         mine = posterior.part_of_draw == place
@@ -38,7 +38,7 @@ def test_each_kernel_keeps_its_draws_in_their_order(rng):
 
 
 def test_all_quantities_are_in_the_same_order(rng):
-    posterior = weave([numbered(0.0, 6), numbered(100.0, 3)], rng)
+    posterior = interleave([numbered(0.0, 6), numbered(100.0, 3)], rng)
     assert_array_equal(posterior.delta2.ravel(), posterior.scores(X)[:, 0])
     assert_array_equal(posterior.to_datatree()["posterior"]["intercept"], posterior.delta2)
 
@@ -49,7 +49,7 @@ def test_chains_that_agree_in_each_kernel_agree_in_the_mixture(rng):
         weights[:, 0] = middle + rng.normal(size=2 * n_draws)
         return make_draws(weights, 2, delta2=weights[:, 0].reshape(2, n_draws))
 
-    posterior = weave([settled(0.0, 700), settled(8.0, 300)], rng)
+    posterior = interleave([settled(0.0, 700), settled(8.0, 300)], rng)
     assert rank_rhat(posterior.delta2) < 1.01
     assert_allclose(posterior.delta2.mean(), 2.4, atol=0.15)
 
@@ -65,6 +65,6 @@ def test_chains_that_agree_in_each_kernel_agree_in_the_mixture(rng):
     ],
 )
 def test_draws_are_shared_out_by_weight_and_none_is_lost(n_draws, weights, expected):
-    shares = share_out(n_draws, np.array(weights))
+    shares = allocate(n_draws, np.array(weights))
     assert_array_equal(shares, expected)
     assert shares.sum() == n_draws

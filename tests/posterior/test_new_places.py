@@ -49,7 +49,7 @@ def test_a_place_that_is_left_out_of_the_variance_is_caught(
 ) -> None:
     X = 2.0 * rng.standard_normal((5, 2))
     mean, error = simulated(draws, X, rng)
-    monkeypatch.setattr(KernelDraws, "_at_place", lambda self, scores, place: scores)
+    monkeypatch.setattr(KernelDraws, "at_place", lambda self, scores, place: scores)
     assert np.abs((ndtr(draws.scores(X)) - mean) / error).max() > 7.0
 
 

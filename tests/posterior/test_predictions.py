@@ -45,7 +45,7 @@ def test_pieces_do_not_show(posterior, values_at_once, monkeypatch):
     monkeypatch.setattr(
         type(posterior), "scores", lambda self, rows: (sizes.append(len(rows)), scores(self, rows))[1]
     )
-    monkeypatch.setattr(predictions, "_VALUES_AT_ONCE", values_at_once)
+    monkeypatch.setattr(predictions, "VALUES_AT_ONCE", values_at_once)
     pieces = [
         probability_mean(posterior, X),
         probability_interval(posterior, X, 0.8),

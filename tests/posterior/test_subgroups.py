@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import disaggregate as dg
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count
-from disaggregate.posterior import blocks
+from disaggregate.posterior import batches
 from disaggregate.posterior.subgroups import subgroup_draws, subgroup_rates
 from tests.posterior.predictors import of_table
 
@@ -58,8 +58,8 @@ def test_blocks_do_not_show_and_stay_small(rng, monkeypatch):
     draws, people = rng.random((6, 500)), pd.DataFrame({"g": rng.integers(0, 4, 500)})
     weights, replicates = rng.gamma(1.0, size=500), rng.gamma(1.0, size=(500, 8))
     whole = subgroup_rates(of_table(draws), people, "g", weights, replicates)
-    monkeypatch.setattr(blocks, "_VALUES_AT_ONCE", 6 * 17)
-    monkeypatch.setattr(blocks, "_FIRST_ROWS", 10)
+    monkeypatch.setattr(batches, "VALUES_AT_ONCE", 6 * 17)
+    monkeypatch.setattr(batches, "FIRST_ROWS", 10)
     probability = of_table(draws)
     pd.testing.assert_frame_equal(subgroup_rates(probability, people, "g", weights, replicates), whole)
     assert max(map(len, probability.asked)) == 17
@@ -147,7 +147,7 @@ def test_only_keeps_what_was_asked_for():
     ("changes", "message"),
     [
         ({"by": ["town"]}, r"people has no column 'town'; its columns are 'sex', 'age'"),
-        ({"people": PEOPLE.to_numpy()}, "people must be a dataframe with a row a person, got ndarray"),
+        ({"people": PEOPLE.to_numpy()}, "people must be a dataframe with a row per person, got ndarray"),
         ({"people": PEOPLE.iloc[:0]}, "people is an empty table"),
         ({"people": PEOPLE.rename(columns={"sex": "n"}), "by": "n"}, "column 'n' would be called as a result"),
         ({"weights": np.ones(3)}, r"one number for each of the 4 people, got shape \(3,\)"),

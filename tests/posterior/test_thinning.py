@@ -9,7 +9,7 @@ import disaggregate as dg
 from disaggregate.basis import Basis, Kernel
 from disaggregate.posterior import predictions
 from disaggregate.posterior.draws import KernelDraws
-from disaggregate.posterior.mixture import Posterior, weave
+from disaggregate.posterior.mixture import Posterior, interleave
 from disaggregate.posterior.thinning import every, monte_carlo_error, thin_to
 
 
@@ -20,7 +20,7 @@ def drawn(rng, n_draws, mean):
 
 
 def test_the_error_is_that_of_independent_draws(rng: np.random.Generator) -> None:
-    posterior = weave([drawn(rng, 800, 0.0)], rng)
+    posterior = interleave([drawn(rng, 800, 0.0)], rng)
     X = np.array([[0.0], [1.0]])  # nothing is uncertain at the first
     expected = ndtr(rng.standard_normal(10**6)).std() / np.sqrt(1600)
     assert_allclose(monte_carlo_error(posterior, X), expected, rtol=0.3)
@@ -28,7 +28,7 @@ def test_the_error_is_that_of_independent_draws(rng: np.random.Generator) -> Non
 
 
 def test_draws_are_kept_as_far_as_they_are_needed(rng: np.random.Generator) -> None:
-    posterior = weave([drawn(rng, 800, 0.0)], rng)
+    posterior = interleave([drawn(rng, 800, 0.0)], rng)
     X = np.ones((3, 1))
     assert thin_to(posterior, X, 1e-6) is posterior
     error = monte_carlo_error(posterior, X)
@@ -41,7 +41,7 @@ def test_draws_are_kept_as_far_as_they_are_needed(rng: np.random.Generator) -> N
 
 
 def test_thinned_draws_are_draws(rng: np.random.Generator) -> None:
-    posterior = weave([drawn(rng, 30, 0.0), drawn(rng, 20, 3.0)], rng)
+    posterior = interleave([drawn(rng, 30, 0.0), drawn(rng, 20, 3.0)], rng)
     X = np.array([[0.5], [2.0]])
     scores = posterior.scores(X).reshape(2, 50, 2)
     fewer = every(posterior, 5)
@@ -52,10 +52,10 @@ def test_thinned_draws_are_draws(rng: np.random.Generator) -> None:
 
 
 def test_pieces_on_threads_are_the_whole(monkeypatch, rng: np.random.Generator) -> None:
-    posterior = weave([drawn(rng, 30, 0.0)], rng)
+    posterior = interleave([drawn(rng, 30, 0.0)], rng)
     X = rng.standard_normal((57, 1))
     whole = predictions.probability_summary(posterior, X, 0.9)
-    monkeypatch.setattr(predictions, "_VALUES_AT_ONCE", 600)
+    monkeypatch.setattr(predictions, "VALUES_AT_ONCE", 600)
     assert_allclose(predictions.probability_summary(posterior, X, 0.9), whole, rtol=1e-12)
 
 

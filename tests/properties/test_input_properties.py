@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import disaggregate as dg
 from disaggregate.settings import check_settings
 from disaggregate.tables.encoding import make_encoder
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.targets import read_group_target
 
 EXACT = settings(derandomize=True, deadline=None, max_examples=150, phases=[Phase.generate])
@@ -98,7 +98,21 @@ def test_features_are_refused_or_fitted(rows, kernel):
 ANYTHING = st.one_of(
     st.floats(),
     st.integers(-2, 5),
-    st.sampled_from([10**400, -(10**400), 2**31, 2**64, 5e-324, "auto", "scale", "all", "dense", "sparse", "rbf"]),
+    st.sampled_from(
+        [
+            10**400,
+            -(10**400),
+            2**31,
+            2**64,
+            5e-324,
+            "auto",
+            "scale",
+            "all",
+            "gaussian_process",
+            "spike_slab",
+            "rbf",
+        ]
+    ),
     st.none(),
     st.booleans(),
     st.text(max_size=3),
@@ -121,8 +135,7 @@ def test_settings_are_refused_by_name_or_sound(name, value):
 
 SMALL = {"n_replicas": 1, "n_chains": 1, "n_draws": 2, "n_burn": 0, "n_jobs": 1, "random_state": 0}
 SMALL |= {"kernel": "rbf", "gamma": 1.0}
-CHEAP = ["kernel", "gamma", "degree", "coef0", "centers", "intercept", "weights", "a", "b", "mu", "nu"]
-CHEAP += ["confidence", "latent", "random_state"]
+CHEAP = ["kernel", "gamma", "kernel_params", "centers", "intercept", "prior", "confidence", "random_state"]
 
 
 @settings(EXACT, max_examples=200)

@@ -15,13 +15,13 @@ import disaggregate as dg
 from disaggregate.groups.context import Context
 from disaggregate.posterior.contraction import BY_GROUPS, BY_PRIOR
 from disaggregate.report import write_report
-from disaggregate.report.background import method_blocks
-from disaggregate.report.blocks import Facts, Text
+from disaggregate.report.background import method_elements
+from disaggregate.report.elements import Facts, Text
 from disaggregate.report.groups import as_people_count
 from disaggregate.report.page import MISSING_JINJA
 from disaggregate.report.percentages import share
 from disaggregate.report.subgroups import Rates
-from disaggregate.report.verdict import verdict_blocks
+from disaggregate.report.verdict import verdict_elements
 from tests.analysis.census import ROLES, make_census
 from tests.analysis.test_analysis import SETTINGS, make_tables
 
@@ -211,7 +211,7 @@ def test_effects_and_what_groups_can_tell(analysis, tables, page):
     expected = analysis.effects(tables[0], "age")
     assert float(rows[1][2]) == pytest.approx(expected["estimate"][0], abs=6e-4)
     assert "+1 sd" in page.texts  # a year and a dollar have no axis in common
-    between = page.tables["What the groups can tell of each feature"]
+    between = page.tables["What the groups can tell about each feature"]
     assert [row[2] for row in between[1:]] == analysis.between_groups(tables[0])["says"].tolist()
 
 
@@ -219,7 +219,7 @@ def test_the_method_says_what_no_interval_shows(analysis):
     def told(context, effects=None):
         classifier = copy.copy(analysis.classifier)
         classifier.context_, classifier.group_effects_ = context, effects
-        blocks = method_blocks(replace(analysis, classifier=classifier))
+        blocks = method_elements(replace(analysis, classifier=classifier))
         return " ".join(block.text for block in blocks if isinstance(block, Text))
 
     nobody = Context((), np.empty((0, 1)), np.zeros(1), 1.0)
@@ -253,7 +253,7 @@ def test_no_reader_meets_a_number_that_is_none(of_places, tmp_path):
     assert "nan" not in str(analysis.classifier.diagnostics_)
     told = " ".join(page.texts)
     assert ("of which the people are a sample" in told) == analysis.sampled
-    assert ("believes of the very people of the group" in told) == (not analysis.sampled)
+    assert ("estimates for exactly the people of the group" in told) == (not analysis.sampled)
     assert "Log evidence of the reports" not in page.texts
     assert "Gain from the features" not in page.texts
     quantities = [row[0] for row in page.tables["Agreement of the chains: the worst value of each quantity."]]
@@ -271,7 +271,7 @@ def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
     classifier.diagnostics_ = unknown
     [facts] = [
         block
-        for block in verdict_blocks(replace(analysis, classifier=classifier), unknown)
+        for block in verdict_elements(replace(analysis, classifier=classifier), unknown)
         if isinstance(block, Facts)
     ]
     told = dict(facts.pairs)
@@ -281,7 +281,13 @@ def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
 
 def test_it_says_what_tells_each_share(analysis, page, tables):
     rows = page.tables["How far the results of the groups tell each share."]
-    assert rows[0] == ["By", "Who", "Share", "Prior variance removed", "Told"]  # no bounds: reports may be off
+    assert rows[0] == [
+        "By",
+        "Who",
+        "Share",
+        "Prior variance removed",
+        "Told",
+    ]  # no bounds: reports may be off
     expected = analysis.subgroups(tables[0], "place")
     found = {row[1]: row[-1] for row in rows[1:] if row[0] == "place"}
     assert found == dict(zip(expected["place"], expected["told"], strict=True))
@@ -290,11 +296,11 @@ def test_it_says_what_tells_each_share(analysis, page, tables):
 def test_nothing_is_ready_that_rests_on_the_prior(analysis):
     settled = replace(analysis.classifier.diagnostics_, converged=True, contraction=0.95)
     by = [Rates("sex", pd.DataFrame({"told": [BY_GROUPS, told]})) for told in (BY_GROUPS, BY_PRIOR)]
-    heads = [verdict_blocks(analysis, settled, found)[0].text for found in ([], by[:1], by)]
+    heads = [verdict_elements(analysis, settled, found)[0].text for found in ([], by[:1], by)]
     assert [head.startswith("Ready to use.") for head in heads] == [True, True, False]
     assert "1 of 4 shares rest on the prior" in heads[2]
     nothing = replace(settled, contraction=0.1)
-    assert not verdict_blocks(analysis, nothing)[0].text.startswith("Ready")
+    assert not verdict_elements(analysis, nothing)[0].text.startswith("Ready")
 
 
 def test_verdict_kernels_settings_and_versions(analysis, page):
@@ -341,7 +347,7 @@ def test_choices_are_kept(analysis, tables, tmp_path):
     assert {row[0] for row in page.tables["“the outcome” by hair"][1:]} == {"black", "red"}
     assert [row[0] for row in page.tables["Average effect of each feature on the probability."][1:]] == ["age"]
     assert "“the outcome” by sex" not in page.tables
-    assert "What the groups can tell of each feature" not in page.tables
+    assert "What the groups can tell about each feature" not in page.tables
     assert "Implied (50% interval)" in page.tables[GROUPS][0]
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 CHANGES = ["as it is", "results trusted less", "linear kernel"]
 
@@ -29,7 +29,7 @@ def table():
 
 
 def of_kind(section, kind):
-    return [block for block in section.blocks if block.kind == kind]
+    return [element for element in section.elements if element.kind == kind]
 
 
 def test_estimates_stand_side_by_side(table, tmp_path):

@@ -54,7 +54,7 @@ def test_damaged_files_are_compiled_again_and_mended(twice, tmp_path, ending, co
 
 def test_a_part_that_changed_is_noticed(twice, tmp_path, monkeypatch):
     twice()
-    monkeypatch.setattr(disk_cache, "stamp_of", lambda sources: b"other sources")
+    monkeypatch.setattr(disk_cache, "stamp_of", lambda kernels: b"other sources")
     assert sum(twice().cache_hits.values()) == 0
 
 
@@ -65,6 +65,20 @@ def test_the_stamp_is_that_of_all_sources(tmp_path):
     assert stamp_of.__wrapped__(tmp_path) == first
     (tmp_path / "a" / "x.py").write_text("2")
     assert stamp_of.__wrapped__(tmp_path) != first
+
+
+def test_files_that_kernels_import_are_part_of_the_stamp_and_others_are_not(tmp_path):
+    kernels = tmp_path / "kernels"
+    kernels.mkdir()
+    (kernels / "k.py").write_text("import math\nfrom disaggregate.model.constants import ONE\n")
+    (tmp_path / "model").mkdir()
+    for name in ("constants", "plain"):
+        (tmp_path / "model" / f"{name}.py").write_text("ONE = 1")
+    first = stamp_of.__wrapped__(kernels, tmp_path)
+    (tmp_path / "model" / "plain.py").write_text("ONE = 2")
+    assert stamp_of.__wrapped__(kernels, tmp_path) == first
+    (tmp_path / "model" / "constants.py").write_text("ONE = 2")
+    assert stamp_of.__wrapped__(kernels, tmp_path) != first
 
 
 def test_a_full_disk_costs_nothing(twice, monkeypatch):

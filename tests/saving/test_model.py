@@ -47,7 +47,7 @@ def test_a_loaded_model_is_the_saved_one(dense, tmp_path):
 
 def test_sparse_weights_with_a_ladder(tmp_path):
     town = dg.datasets.make_districts(random_state=0)
-    settings = {**SHORT, "n_replicas": 3, "weights": "sparse", "kernel": "rbf", "gamma": "scale"}
+    settings = {**SHORT, "n_replicas": 3, "prior": "spike_slab", "kernel": "rbf", "gamma": "scale"}
     model = dg.GroupStatsClassifier(**settings).fit(town.X, town.shares, groups=town.groups)
     model.save(tmp_path / "m.dgz")
     loaded = dg.load(tmp_path / "m.dgz")
@@ -109,7 +109,7 @@ def test_parts_that_do_not_fit_together_are_refused(dense, tmp_path, monkeypatch
 def test_unknown_parameters_are_refused(dense, tmp_path, monkeypatch):
     from disaggregate.saving import model as module
 
-    monkeypatch.setattr(module, "_parameters", lambda model: {"sneaky": 1})
+    monkeypatch.setattr(module, "parameters_of", lambda model: {"sneaky": 1})
     module.save_model(dense, tmp_path / "m.dgz")
     with pytest.raises(ArchiveError, match="does not describe a classifier"):
         dg.load(tmp_path / "m.dgz")

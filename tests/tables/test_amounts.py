@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from disaggregate.tables.amounts import AmountForms, amount_of, read_amounts
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 
 def forms_of(decimal=None, usual=None, **columns):

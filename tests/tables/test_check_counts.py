@@ -62,7 +62,7 @@ def test_rows_of_count_zero_are_told():
 def test_somebody_must_count():
     people, _ = cells()
     [problem] = count_problems(people.assign(n=0), Roles("g", count="n"), False)
-    assert (problem.level, problem.message) == ("error", "no count is above 0; nobody would count.")
+    assert (problem.level, problem.message) == ("error", "no count is above 0; no person would count.")
 
 
 def test_groups_are_as_large_as_their_counts():

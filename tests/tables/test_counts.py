@@ -16,7 +16,7 @@ from disaggregate.tables.counts import (
     sound_counts,
     weights_of_rows,
 )
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles
 
 CELLS = pd.DataFrame({"g": ["a", "a", "b"], "n": [3, 0, 5], "w": [1.0, 1.0, 0.0]})

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from disaggregate.tables.csv_files import iter_csv, read_csv, scan_csv
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.files import iter_table, read_table
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.reading import Reading
 
 
@@ -190,3 +191,13 @@ def test_blanks_around_names_of_columns(write):
     read = read_csv(write("a, b\n1,2\n"), {})
     assert list(read.table) == ["a", "b"]
     assert [note.kind for note in read.notes] == ["names"]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 9])
+def test_rows_are_numbered_as_in_the_file(tmp_path, rows):
+    path = tmp_path / "people.csv"
+    path.write_text("age,town\n30,a\n40,b\nmany,c\n50,d\n")
+    with pytest.raises(TableError, match="got 'many' at row 4"):
+        list(iter_table(path, rows, {"age": "number"}))
+    with pytest.raises(TableError, match="got 'many' at row 4"):
+        read_table(path, {"age": "number"})

@@ -6,10 +6,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from disaggregate.tables.dataframes import pandas_of
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.dataframes import dataframe_of, pandas_of
 from disaggregate.tables.files import read_table
 from disaggregate.tables.kinds import kind_of
+from disaggregate.tables.problems import TableError
 
 
 def test_pandas_passes_through():
@@ -71,3 +71,14 @@ def test_half_floats_are_widened(tmp_path):
     pytest.importorskip("pyarrow")
     half.to_parquet(tmp_path / "half.parquet")
     assert read_table(tmp_path / "half.parquet").groupby("x").size().tolist() == [2, 1]
+
+
+def test_ids_of_any_type_stay_as_they_are():
+    table = dataframe_of({"group": ((1, 2), "x", 3), "n": np.array([1, 2, 3])})
+    assert table["group"].tolist() == [(1, 2), "x", 3]
+    assert table["n"].dtype == np.int64
+
+
+def test_plain_ids_get_a_plain_type():
+    assert dataframe_of({"group": (3, 1)})["group"].dtype == np.int64
+    assert dataframe_of({"group": ("x", "y")})["group"].tolist() == ["x", "y"]

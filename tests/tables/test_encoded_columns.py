@@ -8,7 +8,7 @@ from disaggregate.tables.encoded_columns import (
     column_from_state,
     column_state,
 )
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 AGE = NumberColumn("age", is_date=False, fill=40.0, mean=30.0, weight=0.1, missing=0.25)
 BORN = NumberColumn("born", is_date=True, fill=10.0, mean=0.0, weight=0.5, missing=None)

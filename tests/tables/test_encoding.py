@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from disaggregate.tables.encoding import Encoder, column_transformer, make_encoder
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import iter_table, read_table, schema_of
+from disaggregate.tables.problems import TableError
 
 FEATURES = ["age", "job", "born", "owner", "income"]
 
@@ -143,7 +143,7 @@ def test_columns_that_tell_nothing(rng):
     for feature in ("flat", "empty", "one", "name"):  # every name is rare, so all names are one level
         np.testing.assert_array_equal(X[:, encoder.columns_of(feature)], 0.0)
     notes = "\n".join(encoder.notes)
-    assert "'flat' is constant: it tells nobody apart." in notes
+    assert "'flat' is constant: it separates no people." in notes
     assert "'empty' holds no values" in notes
     assert "'one' has a single level" in notes
     # A value that the fit did not meet cannot make a constant feature matter.
@@ -209,7 +209,7 @@ def test_cells_of_gaps_and_constants():
     assert (gap.fill, gap.weight, gap.missing, same.weight) == (0.0, 0.0, None, 0.0)
     assert (one.levels, one.pooled, one.shares) == (["a"], ["b"], [1.0, 0.0])
     assert far.weight == 0.0
-    assert "'gap' holds no values: it tells nobody apart." in encoder.notes
+    assert "'gap' holds no values: it separates no people." in encoder.notes
     assert np.isfinite(make_encoder(cells, "far", counts=[2**30, 2**30]).transform(cells)).all()
 
 

@@ -14,8 +14,8 @@ from disaggregate.evidence import (
     Survey,
     Unknown,
 )
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import evidence_and_problems, read_evidence
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles
 
 PEOPLE = pd.DataFrame({"g": ["a"] * 10 + ["b"] * 4})
@@ -165,7 +165,7 @@ def test_ids_as_numbers_and_as_text():
         (
             False,
             {"share": [0.3, 0.5], "size": [100, 100]},
-            "column 'size': size speaks of people who are a sample",
+            "column 'size': size .* sample",
         ),
         (True, {"share": [0.3, 0.5], "confidence": [100, 100]}, "column 'confidence': .*leave it out"),
         (True, {"low": [1, 2], "high": [3, 3]}, "column 'low'.*\n.*column 'high'"),
@@ -190,7 +190,7 @@ def test_refusals(sampled, columns, expected):
 
 
 def test_repeated_groups():
-    with pytest.raises(TableError, match="results: 1 group has several rows: 'a'; keep one row a group"):
+    with pytest.raises(TableError, match="results: 1 group has several rows: 'a'; keep one row per group"):
         read(groups=("a", "a"), share=[0.5, 0.5])
 
 

@@ -3,9 +3,9 @@ import datetime
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.excel_files import MISSING
-from disaggregate.tables.files import iter_table, read_and_tell, read_table
+from disaggregate.tables.files import iter_table, read_table, read_with_notes
+from disaggregate.tables.problems import TableError
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -34,7 +34,7 @@ def book(tmp_path):
 
 
 def test_types(book):
-    read = read_and_tell(book(people=[[], *ROWS, [], ["c", 1]]))
+    read = read_with_notes(book(people=[[], *ROWS, [], ["c", 1]]))
     assert list(read.table) == ROWS[0]
     assert read.table["district"].to_list() == ["a", "b", "c"]
     assert read.table["born"].iloc[0] == pd.Timestamp("1990-01-31")
@@ -52,7 +52,7 @@ def test_sheets(book):
     assert len(read_table(f"{path}#results")) == 1
     with pytest.raises(TableError, match="no sheet 'result'; did you mean 'results'"):
         read_table(f"{path}#result")
-    [note] = read_and_tell(book(people=ROWS, empty=[])).notes[:1]
+    [note] = read_with_notes(book(people=ROWS, empty=[])).notes[:1]
     assert "sheet 'people' is read" in note.message
 
 

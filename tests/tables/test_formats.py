@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.formats import format_of, is_zipped, separator, split_sheet
+from disaggregate.tables.problems import TableError
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from disaggregate.tables import csv_files
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import iter_table, read_table
+from disaggregate.tables.problems import TableError
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_a_row_that_pandas_does_not_see_is_noticed(write, monkeypatch):
 
 
 def test_a_line_without_end_is_refused(write, monkeypatch):
-    monkeypatch.setattr(csv_files, "_LONGEST_LINE", 100)
+    monkeypatch.setattr(csv_files, "LONGEST_LINE", 100)
     with pytest.raises(TableError, match="line 2: longer than 100 bytes"):
         read_table(write(b"a,b\n1," + b"9" * 200 + b"\n"))
 
@@ -50,7 +50,7 @@ def test_a_line_without_end_is_refused(write, monkeypatch):
 def test_a_packed_table_without_end_is_refused_before_it_is_unpacked(write, monkeypatch):
     path = write(gzip.compress(b"a,b\n" + b"1,2\n" * 50_000, 9), "t.csv.gz")
     assert len(read_table(path)) == 50_000
-    monkeypatch.setattr(csv_files, "_ALWAYS_ALLOWED", 10**4)
+    monkeypatch.setattr(csv_files, "ALWAYS_ALLOWED", 10**4)
     assert path.stat().st_size * csv_files._MOST_TIMES < 200_000
     with pytest.raises(TableError, match="unpacks to more than"):
         list(iter_table(path, 10))

@@ -5,7 +5,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import (
     dates_from_days,
     dates_of,
@@ -16,6 +15,7 @@ from disaggregate.tables.kinds import (
     levels_of,
     numbers_of,
 )
+from disaggregate.tables.problems import TableError
 
 
 def column(values, dtype=None):

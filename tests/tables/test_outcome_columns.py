@@ -7,8 +7,8 @@ import pytest
 from disaggregate.groups.evidence import Unknown
 from disaggregate.groups.outcome_evidence import Counts, Shares
 from disaggregate.tables.check import check_tables
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import resolve_roles
 
 PEOPLE = pd.DataFrame({"place": np.repeat(["x", "y", "z"], 4), "age": np.arange(12.0)})
@@ -84,9 +84,15 @@ def test_wrong_roles_are_told(name):
         resolve_roles(PEOPLE, RESULTS, group="place", **given)
 
 
-def test_what_there_is_not_yet_is_an_error_of_the_check():
-    roles = resolve_roles(PEOPLE.assign(w=1.0), RESULTS, group="place", shares=["green", "purple"], weight="w")
-    problems = check_tables(PEOPLE.assign(w=1.0), RESULTS, roles, sampled=True)
-    told = " ".join(problem.message for problem in problems if problem.level == "error")
-    assert "weight is not yet" in told
-    assert "sample of their group are not yet" in told
+def errors_of_weighted_people(sampled):
+    people = PEOPLE.assign(w=1.0)
+    roles = resolve_roles(people, RESULTS, group="place", shares=["green", "purple"], weight="w")
+    problems = check_tables(people, RESULTS, roles, sampled=sampled)
+    return [problem.message for problem in problems if problem.level == "error"]
+
+
+def test_weights_of_several_outcomes_are_for_samples():
+    assert errors_of_weighted_people(sampled=True) == []
+    (message,) = errors_of_weighted_people(sampled=False)
+    assert "weight" in message
+    assert "sampled" in message

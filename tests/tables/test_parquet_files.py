@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import iter_table, read_table
 from disaggregate.tables.parquet_files import iter_parquet, read_parquet
+from disaggregate.tables.problems import TableError
 
 
 @pytest.fixture

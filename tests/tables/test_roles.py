@@ -3,7 +3,7 @@ from dataclasses import asdict
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles, resolve_roles
 
 PEOPLE = pd.DataFrame(columns=["district", "age", "job", "w", "r1", "r2", "name"])

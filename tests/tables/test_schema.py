@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.schema import apply_schema, schema_of
 
 FIRST = pd.DataFrame(

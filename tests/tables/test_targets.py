@@ -5,7 +5,7 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.groups.evidence import AtLeast, Count, Fraction
-from disaggregate.tables.targets import read_group_target, speaks_of_groups
+from disaggregate.tables.targets import is_about_groups, read_group_target
 
 X = np.zeros((4, 1))
 GROUPS = ["a", "b", "a", "c"]
@@ -34,7 +34,7 @@ def read(y, groups=GROUPS, confidence=10.0, X=X):
     ],
 )
 def test_every_form_gives_the_same_groups(y, groups):
-    assert speaks_of_groups(y, groups)
+    assert is_about_groups(y, groups)
     data = read(y, groups)
     assert data.names == ("a", "b", "c")
     assert data.evidence == tuple(Fraction(SHARES[name], 10.0) for name in "abc")
@@ -72,7 +72,7 @@ def test_rows_of_a_dataframe_tell_a_series_by_row():
 
 @pytest.mark.parametrize("y", [[0, 1, 1, 0], np.array([0.5] * 4), pd.Series(SHARES), pl.Series(ROWS), None])
 def test_without_groups_these_are_labels(y):
-    assert not speaks_of_groups(y, None)
+    assert not is_about_groups(y, None)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_bad_targets_are_refused(y, groups, message):
 
 def test_mapping_needs_groups():
     with pytest.raises(ValueError, match="y maps groups to shares but groups is None; pass groups="):
-        speaks_of_groups(SHARES, None)
+        is_about_groups(SHARES, None)
 
 
 def test_missing_confidence_names_the_group():

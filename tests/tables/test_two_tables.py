@@ -3,10 +3,9 @@
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.group_names import match_groups
 from disaggregate.tables.percentages import with_fractions
-from disaggregate.tables.problem import require_no_errors
+from disaggregate.tables.problems import TableError, require_no_errors
 from disaggregate.tables.reading import Reading
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.two_tables import examine, read_two_tables

@@ -1,8 +1,8 @@
 import pandas as pd
 import pytest
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.writing import write_rows
 
 NAMES = ["t.csv", "t.tsv.gz", "t.parquet"]

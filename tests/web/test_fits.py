@@ -33,7 +33,7 @@ def started(tmp_path, monkeypatch):
         folder = tmp_path / key
         folder.mkdir(exist_ok=True)
         monkeypatch.setattr(
-            fits, "_launched", lambda where: subprocess.Popen([sys.executable, "-c", code], cwd=where)
+            fits, "launched", lambda where: subprocess.Popen([sys.executable, "-c", code], cwd=where)
         )
         running.start(key, folder, job)
         return running, folder
@@ -89,7 +89,7 @@ def test_a_killed_fit_is_told_and_can_be_resumed(started):
 
 
 def test_a_fit_that_does_not_stop_is_ended_unless_it_writes(started, monkeypatch):
-    monkeypatch.setattr(fits, "_PATIENCE", 0.2)
+    monkeypatch.setattr(fits, "GRACE_SECONDS", 0.2)
     deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); open('ready', 'w').close()"
     running, folder = started("a", f"{deaf}; {SLEEPS}")
     until((folder / "ready").exists)

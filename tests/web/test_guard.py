@@ -135,7 +135,7 @@ def test_of_200_sessions_most_are_refused_and_the_first_stay(tmp_path):
     async def looked(*_):
         return {"people": table, "results": table, "sampled": False}
 
-    pages.desk.run = looked
+    pages.tasks.run = looked
     with TestClient(Guard(app, TOKEN, PORT, limits.upload), base_url=BASE, follow_redirects=False) as client:
         client.get(f"/?token={TOKEN}")
         answers = [client.post("/tables", files=sent()) for _ in range(200)]

@@ -17,12 +17,12 @@ from disaggregate.report.effects import Effects
 from disaggregate.report.findings import Findings
 from disaggregate.report.subgroups import Rates
 from disaggregate.tables.guess import guess_roles
+from disaggregate.web.downloads import commands, python_code, write_tables
 from disaggregate.web.examples import EXAMPLES, write_example
-from disaggregate.web.fit_process import Begun, Progress
+from disaggregate.web.fit_length import estimate, settings_of
+from disaggregate.web.fit_process import FitStartHandler, Progress
 from disaggregate.web.fits import PROGRESS
-from disaggregate.web.pace import estimate, settings_of
-from disaggregate.web.progress_words import describe
-from disaggregate.web.take_home import commands, python_code, write_tables
+from disaggregate.web.progress_text import describe
 
 JOB = {
     "roles": {"group": "the district", "share": "pct", "features": ["age", "sex"], "weight": "w"},
@@ -111,7 +111,9 @@ def test_a_fit_says_what_it_does_and_how_long_it_takes(tmp_path):
     progress.enter("reading")
     assert written()["what"] == "reading"
     assert 90.0 < written()["left"] <= 100.0
-    Begun(progress, "comparing kernels").emit(logging.makeLogRecord({"msg": "fitting %d rows in %d groups"}))
+    FitStartHandler(progress, "comparing kernels").emit(
+        logging.makeLogRecord({"msg": "fitting %d rows in %d groups"})
+    )
     assert written()["what"] == "comparing kernels"
     progress(0, 40, "sampling")
     progress(40, 40, "sampling")

@@ -169,10 +169,10 @@ def test_a_gzip_bomb_is_refused_by_its_size(server, others):
 def test_a_task_cannot_take_all_memory():
     code = (
         "from multiprocessing import Pipe\n"
-        "from disaggregate.web import desk, tasks\n"
+        "from disaggregate.web import task_runner, tasks\n"
         "tasks.ready = lambda: len(bytearray(2**33))\n"
         "ours, theirs = Pipe(duplex=False)\n"
-        "desk.work(theirs, 'ready', (), 2**31)\n"
+        "task_runner.work(theirs, 'ready', (), 2**31)\n"
         "print(ours.recv())"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

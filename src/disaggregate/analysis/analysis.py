@@ -17,25 +17,24 @@ from disaggregate.analysis.effects import avg_comparisons
 from disaggregate.analysis.identification import between_group_share
 from disaggregate.analysis.views import view
 from disaggregate.estimator import GroupStatsClassifier
-from disaggregate.posterior.blocks import of_rows
+from disaggregate.posterior.batches import row_predictor
 from disaggregate.posterior.bounds import ReportedShares, reported_shares
-from disaggregate.posterior.outcomes import by_outcome
+from disaggregate.posterior.outcomes import OUTCOME, by_outcome
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
 from disaggregate.tables.counts import averages_by_group, counts_of, people_per_row, weights_of_rows
 from disaggregate.tables.encoding import Encoder
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
 from disaggregate.tables.ids import ids_like
+from disaggregate.tables.messages import did_you_mean
 from disaggregate.tables.outcome import outcome_of_column
 from disaggregate.tables.people import as_names, require_columns
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.row_numbers import unnamed
 from disaggregate.tables.suppression import withhold
-from disaggregate.tables.words import did_you_mean
 
-_LONGEST_LINE = 100
+LONGEST_LINE = 100
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,13 @@ class Analysis:
     schema : dict
         What the columns of the people hold, so that other tables of people are read alike.
     sampled : bool
-        Whether people are a sample of the group that the results speak of.
+        Whether people are a sample of the group that the results describe.
     problems : tuple of Problem
         Warnings and advice of the check step.
     outcome : str
-        What the outcome is called; empty where nobody said.
+        What the outcome is called; empty by default.
+    chosen : hashable or None
+        Which of more than two outcomes it speaks of, as :meth:`of_outcome` chose it; None for all of them.
     """
 
     classifier: GroupStatsClassifier
@@ -67,10 +68,26 @@ class Analysis:
     sampled: bool
     problems: tuple[Problem, ...] = ()
     outcome: str = ""
+    chosen: Hashable | None = None
+
+    def of_outcome(self, outcome: Hashable) -> Analysis:
+        """Return the same analysis of one of more than two outcomes, against all others.
+
+        Parameters
+        ----------
+        outcome : hashable
+            One of ``outcomes``.
+        """
+        classes = self.classifier.classes_.tolist()
+        if len(classes) == 2 or outcome not in classes:
+            raise TableError(f"name one of the outcomes {classes if len(classes) > 2 else []}; got {outcome!r}.")
+        return replace(self, chosen=outcome)
 
     @property
     def outcome_name(self) -> str:
-        """What the outcome is called: as its owner said, or else as the column of results does."""
+        """Name of the outcome: as given, or else the name of the column of results."""
+        if self.chosen is not None:
+            return str(self.chosen)
         return self.outcome or outcome_of_column(self.roles)
 
     def __repr__(self) -> str:
@@ -107,7 +124,7 @@ class Analysis:
         Parameters
         ----------
         people : path or dataframe
-            Whom it speaks of.
+            The people it describes.
         path : str or Path, optional
             File to write, usually ``*.html``.
         **options
@@ -140,7 +157,7 @@ class Analysis:
         table = self.read(people)
         weight = self.roles.weight
         weights = weights_of_rows(
-            table[weight].to_numpy(dtype=float) if weight else None, people_per_row(table, self.roles)
+            table[weight].astype(float) if weight else None, people_per_row(table, self.roles)
         )
         return predictions(self.knowing([table]).predict_draws, table, variables, weights=weights, level=level)
 
@@ -161,22 +178,43 @@ class Analysis:
         posterior, rows = known.classifier._fitted_and_rows(self.encoder.transform(table), known._groups_of(table))
         summary = probability_summary(posterior, rows, level)
         names = ["probability", "conf_low", "conf_high"]
-        if summary.ndim == 3:
+        if summary.ndim == 3 and self.chosen is not None:
+            summary = summary[:, self._chosen_number]
+        elif summary.ndim == 3:
             names = [f"{name}_{outcome}" for outcome in self.outcomes for name in names]
         return pd.DataFrame(summary.reshape(len(summary), -1), columns=names, index=unnamed(table).index)
 
     @property
     def outcomes(self) -> list[Hashable]:
-        """The outcomes, where there are more than two; else none."""
+        """The outcomes, where there are more than two and none was chosen; else none."""
         classes = self.classifier.classes_.tolist()
-        return classes if len(classes) > 2 else []
+        return classes if len(classes) > 2 and self.chosen is None else []
+
+    @property
+    def _chosen_number(self) -> int:
+        return self.classifier.classes_.tolist().index(self.chosen)
+
+    @property
+    def reported_shares(self) -> np.ndarray:
+        """The share that each group reports, NaN where none; a column each of more than two outcomes."""
+        shares = self.classifier._data.reported_shares
+        return shares if self.chosen is None else shares[:, self._chosen_number]
+
+    def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> pd.DataFrame:
+        """Tabulate what each group reported beside what the model implies; see the classifier's."""
+        table = self.classifier.group_table(level, min_group_size=min_group_size)
+        if self.chosen is None:
+            return table
+        return table[table[OUTCOME] == self.chosen].drop(columns=OUTCOME).reset_index(drop=True)
 
     def predict_draws(self, people: Any) -> np.ndarray:
         """Probability of each person in each posterior draw, shape (n_chains, n_draws, n_rows).
 
+        With more than two outcomes, of which none was chosen, of shape (n_chains, n_draws, n_rows, n_outcomes).
         In a fit with context or group effects people count as members of the group that their row names.
         """
-        return self.classifier.predict_draws(self.encoder.transform(people), self._groups_of(people))
+        draws = self.classifier.predict_draws(self.encoder.transform(people), self._groups_of(people))
+        return draws if self.chosen is None else draws[..., self._chosen_number]
 
     def _draws_of(self, outcome: Hashable | None) -> Callable[[Any], np.ndarray]:
         """Return what predicts one outcome: the positive class, or the one that is asked for."""
@@ -209,10 +247,10 @@ class Analysis:
         """Encode those whose group is not known yet, and nobody else; with their groups, and people per row."""
         for table in tables:
             groups = self._groups_of(table) or []
-            places = [place for place, name in enumerate(groups) if name is not None and name not in old]
-            if places:
-                rows = table.iloc[places]
-                names = [groups[place] for place in places]
+            indices = [index for index, name in enumerate(groups) if name is not None and name not in old]
+            if indices:
+                rows = table.iloc[indices]
+                names = [groups[index] for index in indices]
                 yield self.encoder.transform(rows), names, people_per_row(rows, self.roles)
 
     @property
@@ -256,7 +294,7 @@ class Analysis:
         level : float, default=0.9
             Probability of the credible intervals.
         outcomes : bool, default=False
-            Whether to estimate the share of positives among these very people.
+            Whether to estimate the share of positives among exactly these people.
         min_group_size : int, default=1
             Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
             People without weight do not count.
@@ -265,7 +303,7 @@ class Analysis:
         -------
         DataFrame
             As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
-            which the share of these very people lies whatever is assumed, where the people are those of the fit;
+            which the share of exactly these people lies whatever is assumed, if the people are those of the fit;
             ``contraction``, the share of the prior variance that the reports removed; and ``told``, in words,
             whether the groups tell the estimate.
         """
@@ -302,14 +340,14 @@ class Analysis:
         """
         table = self.read(people)
         weight = weights or self.roles.weight
-        # The share among these very people has no design error: they are not a sample of themselves.
+        # The share among exactly these people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
         known = self.knowing([table])
-        weight_of_rows = table[weight].to_numpy(dtype=float) if weight else None
+        weight_of_rows = table[weight].astype(float) if weight else None
         how: dict[str, Any] = {"counts": counts_of(table, self.roles), "outcomes": outcomes}
         drawn = subgroup_draws(
-            of_rows(known._draws_of(outcome), table),
+            row_predictor(known._draws_of(outcome), table),
             table,
             by,
             weight_of_rows,
@@ -321,7 +359,7 @@ class Analysis:
         if prior is None:
             return drawn
         return drawn.beside(
-            subgroup_draws(of_rows(prior._draws_of(outcome), table), table, by, weight_of_rows, **how)
+            subgroup_draws(row_predictor(prior._draws_of(outcome), table), table, by, weight_of_rows, **how)
         )
 
     def prior(self) -> Analysis | None:
@@ -348,7 +386,7 @@ class Analysis:
         level: float = 0.9,
         min_group_size: int = 1,
     ) -> pd.DataFrame:
-        """Compare predictions when a feature is changed for everybody; with what the groups tell of it.
+        """Compare predictions when a feature is changed for everybody; with what the groups tell about it.
 
         Parameters
         ----------
@@ -388,7 +426,7 @@ class Analysis:
                 known._draws_of(outcome),
                 table[[*self.encoder.features, *group]],
                 features or _not_empty(table[self.encoder.features]),
-                weights=table[weight].to_numpy(dtype=float) if weight else None,
+                weights=table[weight].astype(float) if weight else None,
                 counts=counts_of(table, self.roles),
                 level=level,
                 min_group_size=min_group_size,
@@ -400,7 +438,7 @@ class Analysis:
         return by_outcome({name: name for name in self.outcomes}, table_of, 2)
 
     def between_groups(self, people: Any) -> pd.DataFrame:
-        """Tabulate how much of each feature's spread lies between groups, where alone reports can tell of it."""
+        """Tabulate how much of each feature's variance lies between groups: reports tell about nothing else."""
         table = self.read(people)
         require_columns(table, [self.roles.group])
         groups, counts = table[self.roles.group].to_numpy(), counts_of(table, self.roles)
@@ -418,7 +456,7 @@ class Analysis:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
+    return text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 1]}…"
 
 
 def _not_empty(people: pd.DataFrame) -> list[str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from disaggregate.groups.forms import as_list
-from disaggregate.posterior.blocks import Predict, average_draws
+from disaggregate.posterior.batches import Predict, average_draws
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.kinds import dates_from_days, days_of
 from disaggregate.tables.people import (
@@ -74,11 +74,11 @@ def predictions(
         for name, value in zip(how, point, strict=True):
             changed = _set(changed, name, value)
         draws.append(average_draws(predict, changed, weight))
-    keys = {name: _typed(people, name, place) for name, place in zip(how, zip(*points, strict=True), strict=True)}
+    keys = {name: _typed(people, name, index) for name, index in zip(how, zip(*points, strict=True), strict=True)}
     return pd.DataFrame(keys).assign(**summarise(np.column_stack(draws), level))
 
 
-def _grid(people: Any, name: str, values: Any) -> list:
+def _grid(people: Any, name: str, values: Any) -> list[Any]:
     known = column(people, name)
     if values is not None:
         grid = _checked(values, name, levels_of(known) if is_category(known) else None)
@@ -94,7 +94,7 @@ def _grid(people: Any, name: str, values: Any) -> list:
     return np.linspace(low, high, _GRID_POINTS).tolist()
 
 
-def _checked(values: Any, name: str, levels: list | None) -> list:
+def _checked(values: Any, name: str, levels: list[Any] | None) -> list[Any]:
     grid = as_list(values, f"the grid of {name!r}")
     if not grid:
         raise ValueError(f"the grid of {name!r} is empty; give some values, or None for the usual ones.")
@@ -110,7 +110,7 @@ def _set(people: Any, name: str, value: Any) -> Any:
     return with_numbers(people, name, np.full(len(people), float(value)))
 
 
-def _typed(people: Any, name: str, values: Sequence) -> pd.Series:
+def _typed(people: Any, name: str, values: Sequence[Any]) -> pd.Series:
     """Categories keep their type, and with it their order; days become dates again."""
     known = column(people, name)
     if is_date(known):

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.analysis.dependence import predictions
 from disaggregate.analysis.importance import permutation_importance
-from disaggregate.posterior.blocks import Predict, average_draws
+from disaggregate.posterior.batches import Predict, average_draws
 from disaggregate.posterior.contraction import CONTRACTION, TOLD, change_contraction, in_words
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
@@ -175,7 +175,7 @@ _Compared = tuple[str, str, tuple[FloatArray, FloatArray] | None]
 
 @dataclass(frozen=True)
 class _Silence:
-    """Whom effects must keep silent about.
+    """Which effects must not be shown.
 
     Attributes
     ----------
@@ -184,15 +184,15 @@ class _Silence:
     counts : ndarray of shape (n_rows,)
         People per row.
     min_group_size : int
-        Fewest people that an effect may speak of.
+        Fewest people that an effect may describe.
     """
 
     weight: FloatArray
     counts: Counts
     min_group_size: int
 
-    def about_levels(self, values: pd.Series, levels: list) -> list[bool]:
-        """Tell which levels too few people have, or would give such a level away; with the missing as a level."""
+    def about_levels(self, values: pd.Series, levels: list[Any]) -> list[bool]:
+        """Find levels that too few people have, or that would reveal such a level; missing values are a level."""
         codes = pd.Index(levels, dtype=object).get_indexer(values.astype(object))  # -1 for the missing
         sizes = effective_members(self.weight, self.counts, codes + 1, len(levels) + 1)
         is_there = np.bincount(codes + 1, minlength=len(levels) + 1) > 0
@@ -329,7 +329,7 @@ def _compare_levels(
 
 
 def _of_known(weight: FloatArray, values: FloatArray, name: str) -> FloatArray:
-    """Weights of those who have a value: a gap cannot be raised, and would only water the average down."""
+    """Weights of those who have a value: a gap cannot be raised, and would only dilute the average."""
     known = np.where(np.isnan(values), 0.0, weight)
     if not known.any():
         raise ValueError(f"column {name!r} holds no values, so there is nothing to raise; leave it out.")
@@ -343,7 +343,7 @@ def _numeric_columns(people: Any) -> list[str]:
 
 
 def _spread(values: FloatArray, name: str, counts: Counts) -> float:
-    """Return the standard deviation over those who have a value, each row counting as so many people."""
+    """Return the standard deviation over those who have a value, each row counting as that many people."""
     inside = ~np.isnan(values) & (counts > 0)
     known, held = values[inside], counts[inside]
     spread = 0.0

@@ -9,13 +9,15 @@ from typing import Any, Literal
 
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.folders import fit_folder
+from disaggregate.analysis.renamed import renamed
+from disaggregate.analysis.table_warnings import ShowProblems
 from disaggregate.analysis.tables import fit_in_memory
-from disaggregate.analysis.telling import Told
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.folders import is_folder
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.reading import Reading
 
 
+@renamed(told="on_problems", room_for="output")
 def fit_tables(
     people: Any,
     results: Any,
@@ -43,8 +45,8 @@ def fit_tables(
     how: dict[str, Any] | None = None,
     landmarks: int | None = None,
     reading: Reading | None = None,
-    told: Told | None = None,
-    room_for: str | Path | None = None,
+    on_problems: ShowProblems | None = None,
+    output: str | Path | None = None,
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
 
@@ -72,15 +74,16 @@ def fit_tables(
     outcome : str, optional
         What the outcome is called in reports and prints; by default as the column of results.
     sampled : bool, default=False
-        Whether people are a random sample of the group that the results speak of.
+        Whether people are a random sample of the group that the results describe.
     confidence : float or str, default=1000.0
         Confidence in shares: one for all, "auto" to learn how exact they are, or the column of results that has
         it.
     noise_kind : {"laplace", "gaussian"}, default="laplace"
         Kind of the privacy noise on counts that have a scale of noise.
     settings : dict, optional
-        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" and ``emphasis`` 1 by default:
-        groups in tables, such as districts, are seldom thrown together at random.
+        Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" and the prior
+        ``GaussianProcess(emphasis=1)`` by default: groups in tables, such as districts, are seldom formed
+        at random.
     how : dict, optional
         Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
     landmarks : int, optional
@@ -89,11 +92,11 @@ def fit_tables(
     reading : Reading, optional
         What you know of how the tables are written, where that can be read in several ways:
         :class:`disaggregate.tables.reading.Reading`.
-    told : callable, optional
-        Is told what was found in the tables, a list of :class:`disaggregate.tables.problem.Problem`, before the
-        first sweep. By default warnings are warned of. ``problems`` of the result has them all.
-    room_for : str or Path, optional
-        File that the model is to be saved to: a disk that has no room for it is told of before the first sweep.
+    on_problems : callable, optional
+        Called with what was found in the tables, a list of :class:`disaggregate.tables.problems.Problem`, before
+        the first sweep. By default warnings are warned of. ``problems`` of the result has them all.
+    output : str or Path, optional
+        File that the model is to be saved to: a disk without enough space is an error before the first sweep.
 
     Returns
     -------
@@ -122,8 +125,8 @@ def fit_tables(
         "settings": settings,
         "how": how,
         "reading": reading,
-        "told": told,
-        "room_for": room_for,
+        "on_problems": on_problems,
+        "output": output,
     }
     if not is_folder(people):
         return replace(fit_in_memory(people, results, landmarks=landmarks, **given), outcome=outcome)

@@ -10,30 +10,30 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.analysis.analysis import Analysis
-from disaggregate.analysis.remarks import Remarks
-from disaggregate.analysis.room import require_room_for_model
-from disaggregate.analysis.telling import Told, tell, tell_remarks
+from disaggregate.analysis.disk_space import require_disk_space_for_model
+from disaggregate.analysis.renamed import renamed
+from disaggregate.analysis.table_warnings import ShowProblems, show_problems, show_unfamiliar
+from disaggregate.analysis.unfamiliar import UnfamiliarValues
 from disaggregate.estimator import GroupStatsClassifier
-from disaggregate.even_choice import even_choice
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.reports import make_reports, run_of_groups
 from disaggregate.parallel import Threads
 from disaggregate.parallel.dask import executor_of
 from disaggregate.sampler.dense.partition import PartitionRows, partition_groups
 from disaggregate.sampler.dense.partitioned import PartitionedRows, with_sizes
-from disaggregate.settings import GROUPS_ARE_PLACES
+from disaggregate.sampler.evenly_spaced import evenly_spaced
+from disaggregate.settings import is_sparse, settings_of_tables
 from disaggregate.tables.check import in_order
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
 from disaggregate.tables.check_spread import spread_problems
 from disaggregate.tables.encoding import Encoder, make_encoder
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import read_evidence
-from disaggregate.tables.files import iter_table, read_and_tell, schema_of, write_rows
-from disaggregate.tables.folders import Everybody, FolderRows, PeopleFolder, narrowed, told_by_path
+from disaggregate.tables.files import iter_table, read_with_notes, schema_of, write_rows
+from disaggregate.tables.folders import AllRows, FolderRows, PeopleFolder, columns_from_path, narrowed
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
-from disaggregate.tables.problem import require_no_errors, without_choices
+from disaggregate.tables.problems import TableError, require_no_errors, without_choices
 from disaggregate.tables.reading import Read, Reading
 from disaggregate.tables.roles import resolve_roles
 from disaggregate.tables.sample_weights import weights_in_shares
@@ -43,9 +43,10 @@ from disaggregate.tables.two_tables import prepared
 # Rows from which encoding, landmarks and widths are learned: an even choice from all files.
 _SAMPLE = 50_000
 _CENTERS = 500
-_ROWS_AT_ONCE = 5_000
+ROWS_AT_ONCE = 5_000
 
 
+@renamed(told="on_problems", room_for="output")
 def fit_folder(
     people: Any,
     results: Any,
@@ -57,8 +58,8 @@ def fit_folder(
     settings: dict[str, Any] | None = None,
     how: dict[str, Any] | None = None,
     reading: Reading | None = None,
-    told: Told | None = None,
-    room_for: str | Path | None = None,
+    on_problems: ShowProblems | None = None,
+    output: str | Path | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
@@ -72,10 +73,10 @@ def fit_folder(
     people : path
         A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
         like ``district=7`` is a column.
-    results, group, sampled, confidence, noise_kind, settings, how, reading, told, room_for, **roles
-        As for :func:`disaggregate.fit_tables`; weights must be dense, and ``centers`` is 500 unless the settings
-        say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One row per
-        person: no ``count``.
+    results, group, sampled, confidence, noise_kind, settings, how, reading, on_problems, output, **roles
+        As for :func:`disaggregate.fit_tables`; the prior must be a Gaussian process, and ``centers`` is 500 unless
+        the settings say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One
+        row per person: no ``count``.
 
     Returns
     -------
@@ -86,10 +87,10 @@ def fit_folder(
     _require_people(roles.get("count"))
     _require_two_outcomes(roles)
     arguments = _without_warm_start(how or {})
-    folder, of_results = PeopleFolder.open(people), read_and_tell(results, None, reading)
+    folder, of_results = PeopleFolder.open(people), read_with_notes(results, None, reading)
     if isinstance(confidence, str) and confidence != "auto":
         roles["confidence"], confidence = confidence, 1000.0
-    sample = folder.take(even_choice(len(folder), _SAMPLE), folder.names())
+    sample = folder.take(evenly_spaced(len(folder), _SAMPLE), folder.names())
     known = resolve_roles(sample, of_results.table, group=group, **roles)
     narrow = pd.DataFrame({name: folder.column(name) for name in (known.group, *known.names("weight"))})
     tables = prepared(Read(narrow), of_results, known, reading)
@@ -101,7 +102,7 @@ def fit_folder(
     ]
     problems = in_order([*tables.problems, *about])
     require_no_errors(problems)
-    tell(problems, told)
+    show_problems(problems, on_problems)
     encoder, schema = make_encoder(sample, known.features), schema_of(sample)
     kept = np.arange(len(narrow))
     if known.weight is not None:
@@ -112,11 +113,11 @@ def fit_folder(
     if any(name is None for name in ids):
         raise TableError(f"{people}: some people have no group ({known.group!r} is empty); leave them out.")
     data = group_rows(ids, evidence, weights_in_shares(narrow, known, ids, evidence))
-    classifier = GroupStatsClassifier(**{"centers": _CENTERS, **GROUPS_ARE_PLACES, **(settings or {})})
-    require_room_for_model(room_for, classifier, len(narrow))
+    classifier = GroupStatsClassifier(**{"centers": _CENTERS, **settings_of_tables(settings or {})})
+    require_disk_space_for_model(output, classifier, len(narrow))
     classifier._fit_partitions(
         encoder.transform(sample),
-        Everybody(folder, kept, encoder, schema),
+        AllRows(folder, kept, encoder, schema),
         folder_partitions(folder, kept, data, encoder, schema),
         data,
         **arguments,
@@ -125,10 +126,10 @@ def fit_folder(
 
 
 def _require_dense(settings: dict[str, Any]) -> None:
-    if settings.get("weights") == "sparse":
+    if is_sparse(settings):
         raise TableError(
-            'a folder of files needs weights="dense", which can be drawn block by block; leave weights out of the '
-            "settings, or give the people as one table."
+            'a folder of files needs prior="gaussian_process", drawn partition by partition; leave the prior '
+            "out of the settings, or give the people as one table."
         )
 
 
@@ -171,6 +172,7 @@ def folder_partitions(
     return with_sizes(rows, runs, data)
 
 
+@renamed(told="on_unfamiliar")
 def predict_folder(
     analysis: Analysis,
     people: Any,
@@ -179,7 +181,7 @@ def predict_folder(
     level: float = 0.9,
     executor: Any = None,
     n_jobs: int | None = None,
-    told: Callable[[list[str]], object] | None = None,
+    on_unfamiliar: Callable[[list[str]], object] | None = None,
 ) -> int:
     """Add ``probability, conf_low, conf_high`` to the people of a folder; each file becomes one in another folder.
 
@@ -197,8 +199,8 @@ def predict_folder(
         Who works on the files instead of threads.
     n_jobs : int, optional
         Number of threads.
-    told : callable, optional
-        Is told what the model did not meet in its fit, in a line each: levels, groups, a missing column of groups.
+    on_unfamiliar : callable, optional
+        Called with what the model did not meet in its fit, one line each: levels, groups, no column of groups.
         By default these are warned of.
 
     Returns
@@ -215,29 +217,29 @@ def predict_folder(
     for *_, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
     where = Threads(n_jobs) if executor is None else executor_of(executor)
-    remarks = Remarks(analysis, names)
+    unfamiliar = UnfamiliarValues(analysis, names)
     for findings in where.map(_predict_file, tasks):
-        remarks.add(findings)
-    tell_remarks(remarks.lines(), told)
-    return remarks.n_rows
+        unfamiliar.add(findings)
+    show_unfamiliar(unfamiliar.messages(), on_unfamiliar)
+    return unfamiliar.n_rows
 
 
 def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, Path, float]) -> dict[str, Any]:
     """Predict the people of one file, and return what is to be said of them."""
     analysis, names, root, file, target, level = task
-    remarks = Remarks(analysis, names)
+    unfamiliar = UnfamiliarValues(analysis, names)
 
     def predicted() -> Iterator[pd.DataFrame]:
         for stored, known in _people_of(root, file, analysis.schema):
-            remarks.look(known)
+            unfamiliar.observe(known)
             yield stored.join(analysis.predict(known, level))
 
     write_rows(target, predicted())
-    return remarks.findings()
+    return unfamiliar.findings()
 
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
-    told = told_by_path(root, file)
-    for piece in iter_table(file, _ROWS_AT_ONCE, schema):
+    told = columns_from_path(root, file)
+    for piece in iter_table(file, ROWS_AT_ONCE, schema):
         yield piece, apply_schema(piece.assign(**told), schema) if told else piece

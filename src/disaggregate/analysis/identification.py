@@ -1,4 +1,4 @@
-"""What the groups cannot tell: features in which they hardly differ, and estimates that hang on a choice."""
+"""What the groups cannot tell: features in which they hardly differ, and estimates that depend on a choice."""
 
 from __future__ import annotations
 
@@ -117,10 +117,10 @@ def _as_frame(features: Any) -> pd.DataFrame:
         raise ValueError(
             f"people must be a dataframe, or an array of shape (n_rows, n_features); got {values.shape}."
         )
-    return pd.DataFrame(values, columns=[f"feature {place + 1}" for place in range(values.shape[1])])
+    return pd.DataFrame(values, columns=[f"feature {index + 1}" for index in range(values.shape[1])])
 
 
-def _spread_of(table: Any, name: str, codes: NDArray, counts: Counts) -> tuple[float, float]:
+def _spread_of(table: Any, name: str, codes: NDArray[np.intp], counts: Counts) -> tuple[float, float]:
     """Share of the variance between groups, and effective number of groups that carry it."""
     values = _as_numbers(table, name)
     known = np.isfinite(values).all(axis=1) & (counts > 0)
@@ -160,7 +160,7 @@ def _in_words(share: float, effective: float, n_groups: int) -> str:
     caveat = _caveat(effective, n_groups)
     if share < _SOMEWHAT:
         return f"groups differ somewhat in this{caveat}: its effect is partly learned, partly assumed"
-    return f"groups differ in this{caveat}: the reports speak of its effect"
+    return f"groups differ in this{caveat}: the reports carry information about its effect"
 
 
 def _caveat(effective: float, n_groups: int) -> str:

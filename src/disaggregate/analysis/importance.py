@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-from disaggregate.posterior.levels import interval_ends
+from disaggregate.posterior.summaries import interval_ends
 from disaggregate.tables.people import as_names, require_columns, take_rows
 
 
@@ -30,7 +30,7 @@ def permutation_importance(
         From a table of people to a score, better when larger, such as the mean log likelihood of the groups'
         reports: ``lambda people: model.score(people, shares, groups)``.
     people : dataframe
-        One row a person.
+        One row per person.
     features : str, or sequence of str or tuple of str
         Columns; those in a tuple are shuffled together, as the columns of one category must be.
     n_repeats : int, default=5
@@ -38,7 +38,7 @@ def permutation_importance(
     rng : Generator, int or None, default=0
         Shuffles.
     level : float, default=0.9
-        Probability of the confidence intervals, which speak of the shuffling alone.
+        Probability of the confidence intervals, which depend on the shuffling alone.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What results tell about single people, and how to keep them from telling."""
+"""What results reveal about single people, and how to prevent that."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.groups.grouped import GroupedData
-from disaggregate.tables.frames import as_table
+from disaggregate.tables.dataframes import dataframe_of
 from disaggregate.tables.suppression import hidden, members_of_groups
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     -------
     DataFrame
         One row per group: ``group``; ``n``, its people; ``settled``, how many of their labels follow from the
-        report alone; ``sure``, how many are as good as known to whoever has the model; ``surest``, the highest
+        report alone; ``sure``, how many are as good as known to anyone who has the model; ``surest``, the highest
         probability of a label among them; ``says``, the same in words.
     """
     require_two_outcomes(model, "disclosure", "the largest label_proba_ of each row, who is as good as known")
@@ -47,7 +47,7 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     settled = np.where(_is_settled(data), data.people, 0)
     of_row = 1 if data.counts is None else data.counts
     n_sure = np.add.reduceat((certainty >= sure) * of_row, starts)
-    return as_table(
+    return dataframe_of(
         {
             "group": data.names,
             "n": data.people,
@@ -60,7 +60,7 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
 
 
 def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
-    """Return ``label_proba_`` without what it must not tell: NaN for members of groups that are too small.
+    """Return ``label_proba_`` without what must not be shown: NaN for members of groups that are too small.
 
     Members of a group whose report settles everybody's label, such as a share of 0 or 1, or a count of all with
     hardly any noise, are withheld too, however large it is.
@@ -81,7 +81,7 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
 
 
 def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[np.float64]:
-    """Find centres for kernels that are nobody: averages of ``min_group_size`` or more similar individuals.
+    """Find centres for kernels that are no individuals: averages of ``min_group_size`` or more of them.
 
     Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
     landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves. The largest and smallest
@@ -99,7 +99,7 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
     """
     rows = np.asarray(X, dtype=np.float64)
     if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise ValueError(f"X must be a matrix of finite numbers, a row an individual; got shape {rows.shape}.")
+        raise ValueError(f"X must be a matrix of finite numbers, a row per individual; got shape {rows.shape}.")
     if isinstance(n_centers, bool) or not isinstance(n_centers, Integral) or n_centers < 1:
         raise ValueError(f"n_centers must be a whole number of 1 or more, got {n_centers!r}.")
     hidden([], min_group_size)  # checks the number
@@ -120,7 +120,7 @@ def _without_extremes(rows: np.ndarray, size: int) -> np.ndarray:
 
 
 def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
-    """Take whoever is farthest from the middle with the nearest to them, again and again; the rest come last."""
+    """Take the individual farthest from the middle with the nearest ones, again and again; the rest come last."""
     left = np.arange(len(rows))
     clusters = []
     while len(left) >= 2 * size:
@@ -155,7 +155,7 @@ def _words(n: int, settled: int, n_sure: int) -> str:
     if settled:
         return "the report settles the label of every member"
     if n == 1:
-        return "a group of one: its report speaks of that person alone"
+        return "a group of one: its report is about that person alone"
     if n_sure:
         return f"{n_sure} of {n} members are as good as known"
     return "no member's label is as good as known"

@@ -1,4 +1,4 @@
-"""What estimates hang on: the same people and results, fitted again under other choices."""
+"""What estimates depend on: the same people and results, fitted again under other choices."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.two_outcomes import require_two_outcomes
-from disaggregate.groups.evidence import Evidence, Fraction
-from disaggregate.parallel.interrupts import noted_interrupts
-from disaggregate.settings import scale_prior_around
+from disaggregate.groups.evidence import Evidence
+from disaggregate.parallel.interrupts import deferred_interrupts
+from disaggregate.settings import as_prior, is_sparse
 from disaggregate.tables.counts import counts_to_fit, rows_that_count
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import as_names, require_columns
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.suppression import NOTE, withhold
 
@@ -65,7 +65,7 @@ def subgroup_sensitivity(
     analysis : Analysis
         Made by :func:`disaggregate.fit_tables`, or loaded.
     people : path or dataframe
-        The very people of the fit, in the same order.
+        The people of the fit, in the same order.
     by : sequence of str or of sequences of str
         Columns that make subgroups, each entry for itself; a sequence of columns makes subgroups of all their
         combinations. Everybody together comes first.
@@ -89,7 +89,7 @@ def subgroup_sensitivity(
     DataFrame
         Columns ``by, subgroup, n, change, estimate, std_error, conf_low, conf_high, shift, shift_in_std_errors``,
         first the fit "as it is". Shifts are from that fit, and in its standard errors: beyond 1 the choice matters
-        more than the noise. ``effective`` is the number of people that a rate speaks of, by their weights.
+        more than the noise. ``effective`` is the number of people that a rate represents, by their weights.
     """
     require_two_outcomes(analysis, "sensitivity", "fits with other settings, one by one")
     table = analysis.read(people)
@@ -100,8 +100,8 @@ def subgroup_sensitivity(
     first = _rates(analysis, table, groupings, AS_IT_IS, level, min_group_size)
     parts = [first]
     console = Console(stderr=True, quiet=not progress)
-    for place, change in enumerate(chosen, start=1):
-        console.print(f"{place} of {len(chosen)}: {CHANGES[change]}", highlight=False)
+    for index, change in enumerate(chosen, start=1):
+        console.print(f"{index} of {len(chosen)}: {CHANGES[change]}", highlight=False)
         other = _fitted_again(analysis, fitted_on, change, n_draws, progress)
         parts.append(_rates(other, table, groupings, CHANGES[change], level, min_group_size))
     return pd.concat([_with_shifts(part, first) for part in parts], ignore_index=True)
@@ -133,9 +133,9 @@ def changes_of(analysis: Analysis) -> list[str]:
     classifier = analysis.classifier
     useless = {classifier.kernel}
     useless.add("no_context" if classifier.context_ is None else "context")
-    if not any(isinstance(known, Fraction) for known in classifier._data.evidence):
+    if all(known.stated_confidence is None for known in classifier._data.evidence):
         useless.add("trust")
-    if classifier.weights == "sparse":
+    if is_sparse({"prior": classifier.prior}):
         useless |= {"context", "no_context"}
     return [name for name in CHANGES if name not in useless]
 
@@ -177,13 +177,13 @@ def _fitted_again(
     ids = data.ids
     evidence: dict[Hashable, Evidence] = dict(zip(data.names, data.evidence, strict=True))
     if change == "trust":
-        evidence = {name: _trusted_less(known) for name, known in evidence.items()}
+        evidence = {name: known.trusted_less(_LITTLE_TRUST, _TIMES_THE_PRIOR) for name, known in evidence.items()}
     settings = _settings(analysis, change) | {"progress": progress}
     if n_draws is not None:
         settings["n_draws"] = n_draws
     classifier = clone(analysis.classifier).set_params(**settings)
     weights = weights_in_shares(people, analysis.roles, ids, evidence)
-    with noted_interrupts() as interrupts, warnings.catch_warnings():
+    with deferred_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         X, counts = analysis.encoder.transform(people), counts_to_fit(people, analysis.roles)
         classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts)
@@ -200,14 +200,10 @@ def _settings(analysis: Analysis, change: str) -> dict[str, Any]:
     if change == "trust":
         return {}
     classifier = analysis.classifier
-    mu, nu = scale_prior_around(classifier.get_params(deep=False), classifier._data.tells_of_places)
-    return {"mu": mu, "nu": nu * _TIMES_THE_PRIOR if change == "strong" else nu / _TIMES_THE_PRIOR}
-
-
-def _trusted_less(evidence: Evidence) -> Evidence:
-    if isinstance(evidence, Fraction) and evidence.confidence != "auto":
-        return Fraction(evidence.share, min(_LITTLE_TRUST, evidence.confidence / _TIMES_THE_PRIOR))
-    return evidence
+    prior = as_prior(classifier.prior)
+    mu, nu = prior.scale_prior_around(classifier._data.rows_stand_for_places)
+    nu = nu * _TIMES_THE_PRIOR if change == "strong" else nu / _TIMES_THE_PRIOR
+    return {"prior": clone(prior).set_params(mu=mu, nu=nu)}
 
 
 def _rates(

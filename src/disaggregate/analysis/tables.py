@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 from disaggregate.analysis import privacy
 from disaggregate.analysis.analysis import Analysis
-from disaggregate.analysis.room import require_room_for_model
-from disaggregate.analysis.telling import Told, tell
+from disaggregate.analysis.disk_space import require_disk_space_for_model
+from disaggregate.analysis.table_warnings import ShowProblems, show_problems
 from disaggregate.estimator import GroupStatsClassifier
-from disaggregate.settings import GROUPS_ARE_PLACES
+from disaggregate.settings import settings_of_tables
 from disaggregate.tables.counts import counts_of, counts_to_fit, rows_that_count
 from disaggregate.tables.encoding import make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import schema_of
 from disaggregate.tables.ids import group_ids
-from disaggregate.tables.problem import require_no_errors, without_choices
+from disaggregate.tables.problems import require_no_errors, without_choices
 from disaggregate.tables.reading import Reading
 from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.two_tables import read_two_tables
@@ -34,8 +34,8 @@ def fit_in_memory(
     how: dict[str, Any] | None,
     landmarks: int | None,
     reading: Reading | None = None,
-    told: Told | None = None,
-    room_for: str | Path | None = None,
+    on_problems: ShowProblems | None = None,
+    output: str | Path | None = None,
     **roles: Any,
 ) -> Analysis:
     """Learn about people from a table of them; arguments as for :func:`disaggregate.fit_tables`."""
@@ -45,7 +45,7 @@ def fit_in_memory(
     people, results, known = tables.people, tables.results, tables.roles
     problems = tables.check(sampled)
     require_no_errors(problems)
-    tell(problems, told)
+    show_problems(problems, on_problems)
     encoder = make_encoder(people, known.features, counts=counts_of(people, known))
     schema = schema_of(people)
     people = rows_that_count(people, known)
@@ -53,10 +53,8 @@ def fit_in_memory(
     ids, _ = group_ids(people, results, known.group)
     X = encoder.transform(people)
     centers = {} if landmarks is None else {"centers": privacy.landmarks(X, landmarks)}
-    given = settings or {}
-    defaults = {} if given.get("weights") == "sparse" else GROUPS_ARE_PLACES
-    classifier = GroupStatsClassifier(**{**defaults, **given, **centers})
-    require_room_for_model(room_for, classifier, len(X))
+    classifier = GroupStatsClassifier(**{**settings_of_tables(settings or {}), **centers})
+    require_disk_space_for_model(output, classifier, len(X))
     weights = weights_in_shares(people, known, ids, evidence)
     classifier.fit(X, evidence, groups=ids, sample_weight=weights, **counts_to_fit(people, known), **(how or {}))
     return Analysis(classifier, encoder, known, schema, sampled, without_choices(problems))

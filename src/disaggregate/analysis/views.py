@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 _WHERE = {
-    "plots": ("disaggregate.plots.of_analysis", "AnalysisPlots"),
+    "plots": ("disaggregate.plots.analysis_plots", "AnalysisPlots"),
     "report": ("disaggregate.report.page", "Report"),
 }
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from disaggregate.basis.kernels import Kernel, resolve_kernel
+from disaggregate.basis.kernels import WITH_WIDTH, Kernel, resolve_kernel
 
 # Before any report is seen, a straight border is about as probable as a curved one. A linear kernel counts as
 # much as two wide ones, and one so narrow that it may tell individuals apart one by one counts a third of those.
 _LINEAR = 6.0
-_BY_WIDTH = {0.25: 3.0, 1.0: 3.0, 4.0: 1.0}  # by factor of gamma: twice as wide, the usual, half as wide
+BY_WIDTH = {0.25: 3.0, 1.0: 3.0, 4.0: 1.0}  # by factor of gamma: twice as wide, the usual, half as wide
 
 # Classes tend to follow the main directions in which individuals differ; straight borders do so less often. By
 # emphasis, the factor of the odds.
@@ -29,7 +30,7 @@ class Candidate(NamedTuple):
 
 
 def candidate_kernels(
-    kernel: Any, gamma: Any, degree: float, coef0: float, emphasis: float | str, X: np.ndarray
+    kernel: Any, gamma: Any, parameters: Mapping[str, float], emphasis: float | str, X: np.ndarray
 ) -> list[Candidate]:
     """List the kernels to average over, from simple to flexible: one, unless something is "auto".
 
@@ -39,8 +40,8 @@ def candidate_kernels(
         "auto" stands for the linear and the rbf kernel.
     gamma : float or str
         "auto" stands for several widths around "scale".
-    degree, coef0 : float
-        Other parameters of the kernels.
+    parameters : mapping
+        Other parameters of the kernels, "degree" and "coef0"; by default 3 and 1.
     emphasis : float or str
         "auto" stands for 1 and 2 with the linear kernel, and for 2 with others.
     X : ndarray of shape (n_rows, n_features)
@@ -48,11 +49,12 @@ def candidate_kernels(
     """
     names = ["linear", "rbf"] if isinstance(kernel, str) and kernel == "auto" else [kernel]
     is_open = isinstance(gamma, str) and gamma == "auto"
+    degree, coef0 = parameters.get("degree", 3), parameters.get("coef0", 1.0)
     candidates = []
     for name in names:
         settled = resolve_kernel(name, "scale" if is_open else gamma, degree, coef0, X)
         emphases = _emphases(name, emphasis)
-        widths = _BY_WIDTH if is_open and _has_width(name) else {1.0: _LINEAR}
+        widths = BY_WIDTH if is_open and _has_width(name) else {1.0: _LINEAR}
         candidates += [
             Candidate(replace(settled, gamma=factor * settled.gamma), value, odds * share)
             for factor, odds in widths.items()
@@ -68,4 +70,4 @@ def _emphases(name: Any, emphasis: float | str) -> dict[float, float]:
 
 
 def _has_width(name: Any) -> bool:
-    return name in ("rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2")
+    return isinstance(name, str) and name in WITH_WIDTH

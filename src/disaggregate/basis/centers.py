@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 # Landmarks are chosen among this many rows at most: more would take longer and look the same.
-_ENOUGH_ROWS = 50_000
+ENOUGH_ROWS = 50_000
 
 # With centers="auto" kernels sit on all rows up to this many, and beyond on so many landmarks: a Gaussian process
 # keeps 300 directions at most, which these span as well.
 ALL_ROWS, LANDMARKS = 2000, 1000
 
-# Square matrices, of a row and a column an individual, that a fit with a kernel on each holds at once.
+# Square matrices, of a row and a column per individual, that a fit with a kernel on each holds at once.
 _MATRICES = 3
 
 
 def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) -> np.ndarray:
-    """Return the centres, one a row.
+    """Return the centres, one per row.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def _landmarks(X: np.ndarray, n_centers: int, generator: np.random.Generator) ->
         return X
     from sklearn.cluster import kmeans_plusplus  # slow to import, and few fits need it
 
-    if len(X) > _ENOUGH_ROWS:
-        X = X[np.sort(generator.choice(len(X), max(_ENOUGH_ROWS, n_centers), replace=False))]
+    if len(X) > ENOUGH_ROWS:
+        X = X[np.sort(generator.choice(len(X), max(ENOUGH_ROWS, n_centers), replace=False))]
     seed = int(generator.integers(2**31 - 1))
     with np.errstate(over="ignore"):
         _, rows = kmeans_plusplus(X, n_centers, random_state=seed)

@@ -1,4 +1,4 @@
-"""The columns Psi: one a kernel centre, after the intercept when there is one."""
+"""The columns Psi: one per kernel centre, after the intercept when there is one."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _NEGLIGIBLE = 1e-3
 
 # No more than this many are kept, those of the largest variance: what is beyond them varies too fast from one
 # individual to the next for reports on groups to tell anything about it.
-_MOST = 300
+MOST = 300
 
 # Eigenvalues of the kernel between centres below this share of the largest are noise.
 _NUMERICAL_ZERO = 1e-10
@@ -149,7 +149,7 @@ def leading_directions(half: np.ndarray, gram: np.ndarray) -> tuple[np.ndarray, 
     spread, left = np.linalg.eigh(gram)
     spread, left = spread[::-1], left[:, ::-1]
     needed = 1 + int(np.searchsorted(-_variance_after(spread), -_NEGLIGIBLE * spread.sum()))
-    n_kept = min(needed, _MOST, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
+    n_kept = min(needed, MOST, int((spread > _NUMERICAL_ZERO * spread.max(initial=0.0)).sum()))
     rotation = _with_signs(left[:, :n_kept]) / np.sqrt(spread[:n_kept])
     return spread[:n_kept], rotation, rotation.T @ half.T
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import qr
 
 # Smaller matrices are decomposed as a whole.
-_SMALL = 500
+SMALL = 500
 
 # Sizes of the random subspace that are tried, and powers of the matrix that it is turned by. The last size is more
 # than the number of directions that a Gaussian process keeps.
@@ -53,7 +53,7 @@ def leading_eigenvectors(matrix: np.ndarray, power: float) -> Eigenvectors:
     power : float
         What the eigenvalues are raised to. Sums of other powers than 1 and 2 need all eigenvalues.
     """
-    if len(matrix) <= _SMALL or power not in (1.0, 2.0):
+    if len(matrix) <= SMALL or power not in (1.0, 2.0):
         return _all(matrix, power)
     total = float(np.trace(matrix) if power == 1.0 else np.sum(matrix**2))
     for size in _SIZES:

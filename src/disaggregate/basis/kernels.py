@@ -1,4 +1,4 @@
-"""Kernel functions K(x, c): those of scikit-learn, or the caller's own."""
+"""Kernel functions K(x, c): those of scikit-learn, some more by name, or the caller's own."""
 
 from __future__ import annotations
 
@@ -9,9 +9,26 @@ from numbers import Real
 from typing import Any, Literal, TypeGuard
 
 import numpy as np
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, euclidean_distances, pairwise_kernels
 
 KernelFunction = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def matern32(X: np.ndarray, centers: np.ndarray, gamma: float) -> np.ndarray:
+    """Matérn kernel of smoothness 3/2; its length scale is that of the rbf kernel, gamma = 1 / (2 length^2)."""
+    distance = math.sqrt(6.0 * gamma) * euclidean_distances(X, centers)
+    return (1.0 + distance) * np.exp(-distance)
+
+
+# Kernels that scikit-learn has no name for: functions of rows, centres and gamma.
+MORE_KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {"matern32": matern32}
+NAMES = frozenset(PAIRWISE_KERNEL_FUNCTIONS) | frozenset(MORE_KERNELS)
+
+# Their gamma is a width, which ``gamma="auto"`` may choose.
+WITH_WIDTH = frozenset({"rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2", "matern32"})
+
+# They depend on differences only, which keep their digits where features are far from zero if these are shifted.
+_OF_DIFFERENCES = frozenset({"rbf", "matern32"})
 
 
 @dataclass(frozen=True)
@@ -21,13 +38,12 @@ class Kernel:
     Parameters
     ----------
     name : str or callable
-        A name that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, or a function of two matrices,
-        (n, d) and (m, d), that returns their (n, m) kernel matrix.
+        A name that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, one of ``MORE_KERNELS``, or a function
+        of two matrices, (n, d) and (m, d), that returns their (n, m) kernel matrix.
     gamma, degree, coef0 : float
         Parameters of the named kernels; those that a kernel does not have are ignored.
     origin : ndarray of shape (n_features,) or float, default=0.0
-        Subtracted from rows and centres of the rbf kernel. It feels differences only, but features far from
-        zero would cost it its digits.
+        Subtracted from rows and centres where the kernel depends on differences only.
     """
 
     name: str | KernelFunction
@@ -41,7 +57,9 @@ class Kernel:
         if callable(self.name):
             return self._own_matrix(self.name, X, centers)
         with np.errstate(over="ignore", invalid="ignore"):
-            shift = self.origin if self.name == "rbf" else 0.0
+            shift = self.origin if self.name in _OF_DIFFERENCES else 0.0
+            if self.name in MORE_KERNELS:
+                return MORE_KERNELS[self.name](X - shift, centers - shift, self.gamma)
             return pairwise_kernels(
                 X - shift,
                 centers - shift,
@@ -75,8 +93,8 @@ def resolve_kernel(
 
     ``"scale"`` is 1 / (number of features * variance of X), as for scikit-learn's SVC.
     """
-    if not callable(kernel) and not (isinstance(kernel, str) and kernel in PAIRWISE_KERNEL_FUNCTIONS):
-        names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+    if not callable(kernel) and not (isinstance(kernel, str) and kernel in NAMES):
+        names = ", ".join(sorted(NAMES))
         raise ValueError(f"kernel must be a callable or one of {names}; got {kernel!r}.")
     is_scale = isinstance(gamma, str) and gamma == "scale"
     if not is_scale and not (_is_finite(gamma) and gamma > 0):

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from disaggregate.complete_file import require_writable
+from disaggregate.storage.atomic_files import require_writable
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
 # The largest seed that numpy's legacy generators, and with them scikit-learn, take.
@@ -27,6 +27,18 @@ def whole_number(at_least: int, at_most: int = LARGEST) -> Callable[[str], int]:
         return value
 
     return read
+
+
+def probability(text: str) -> float:
+    """Read a probability between 0 and 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 < value < 1.0:
+        meant = f"; did you mean {value / 100.0:g}?" if 1.0 < value < 100.0 else ""
+        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, such as 0.9, got {text!r}{meant}")
+    return value
 
 
 def output_path(text: str) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from disaggregate.cli.command import new_command
-from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.errors import CommandError, errors_for_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, reading_of, role_arguments
 from disaggregate.cli.terminal import say
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     from disaggregate.tables.counts import sound_counts
     from disaggregate.tables.two_tables import read_two_tables
 
-    with told_to_the_user():
+    with errors_for_user():
         tables = read_two_tables(
             arguments.people, arguments.results, reading=reading_of(arguments), **role_arguments(arguments)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from disaggregate.cli.arguments import whole_number
+from disaggregate.cli.arguments import probability, whole_number
 from disaggregate.cli.table_arguments import add_reading_arguments
 
 Subparsers = argparse._SubParsersAction
@@ -29,11 +29,13 @@ def add_model_and_people(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help="what `disaggregate fit` wrote")
     parser.add_argument("people", type=Path, metavar="PEOPLE", help="table of people (.csv, .xlsx, .parquet)")
     add_reading_arguments(parser)
-    parser.add_argument("--level", type=float, default=0.9, help="probability of the intervals (default: 0.9)")
+    parser.add_argument(
+        "--level", type=probability, default=0.9, help="probability of the intervals (default: 0.9)"
+    )
 
 
 def add_min_group_size(parser: argparse.ArgumentParser) -> None:
-    """Let the command keep silent about few people."""
+    """Add the option that suppresses numbers of few people."""
     parser.add_argument(
         "--min-group-size",
         type=whole_number(1),

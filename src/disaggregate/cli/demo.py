@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 from disaggregate.cli.arguments import figure_path, whole_number
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import CommandError
+from disaggregate.cli.wording import as_options
 
 if TYPE_CHECKING:
     from rich.table import Table
     from sklearn.utils import Bunch
 
 DESCRIPTION = """\
-Three districts of 19, 16 and 20 people reported that 73 %, 25 % and 85 % of them are positive. Nobody's own
-label is known. Fit the model to these three numbers, draw what it learned about individuals, and compare it
+Three districts of 19, 16 and 20 people reported that 73 %, 25 % and 85 % of them are positive. No labels of
+individuals are known. Fit the model to these three numbers, draw what it learned about individuals, and compare it
 with the labels that the fit did not see (Kück & de Freitas, UAI 2005, first experiment).
 """
 EXAMPLES = """\
@@ -54,9 +55,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=whole_number(1),
         default=4000,
         metavar="N",
-        help="draws to keep a chain (default: 4000)",
+        help="draws to keep per chain (default: 4000)",
     )
-    add("--burn", type=whole_number(0), default=2000, metavar="N", help="draws to drop first (default: 2000)")
+    add("--burn", type=whole_number(0), default=2000, metavar="N", help="sweeps to discard first (default: 2000)")
     add(
         "--published",
         action="store_true",
@@ -85,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     console.print(_group_table(model))
     console.print(_comparison_table(model, data, seconds))
-    console.print(f"Verdict: {model.diagnostics_.verdict}", markup=False)
+    console.print(f"Verdict: {as_options(model.diagnostics_.verdict)}", markup=False)
     try:
         write_figure(model, data, arguments.output)
     except ImportError as error:
@@ -98,7 +99,7 @@ def _unfitted_model(arguments: argparse.Namespace) -> Any:
     from disaggregate import GroupStatsClassifier, published_settings
 
     settings = (
-        published_settings() if arguments.published else {"weights": "sparse", "kernel": "rbf", "gamma": "scale"}
+        published_settings() if arguments.published else {"prior": "spike_slab", "kernel": "rbf", "gamma": "scale"}
     )
     settings |= {
         "n_draws": arguments.draws,

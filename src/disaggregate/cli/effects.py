@@ -1,4 +1,4 @@
-"""`disaggregate effects`: what changes when a feature is changed, and what the groups can tell of it."""
+"""`disaggregate effects`: what changes when a feature is changed, and what the groups can tell about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
-or set to another level. Group results tell of a feature only as far as groups differ in it: the second table says
-how far that is. Where the fit had a column of counts (--count), each row counts as so many people.
+or set to another level. Group results tell about a feature only as far as groups differ in it: the second table
+says how far that is. Where the fit had a column of counts (--count), each row counts as that many people.
 """
 EXAMPLES = """\
 examples:
@@ -78,7 +78,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Estimate, print and write."""
     from disaggregate.tables.files import write_rows
 
-    with told_to_the_user():
+    with errors_for_user():
         analysis = load_analysis(arguments.model)
         people = read_people(arguments, analysis)
         table = analysis.effects(
@@ -92,4 +92,4 @@ def run(arguments: argparse.Namespace) -> None:
             write_rows(arguments.output, [table], raw=arguments.raw)
     print_table(table, "Average effect on the probability", arguments.json)
     if between is not None and not arguments.json:
-        print_table(between, "What the groups can tell of each feature", False)
+        print_table(between, "What the groups can tell about each feature", False)

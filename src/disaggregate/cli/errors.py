@@ -1,9 +1,11 @@
-"""The one error that a command raises when its user can put things right."""
+"""The one error that a command raises when its user can correct the mistake."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from disaggregate.cli.wording import as_options
 
 _LESS_MEMORY = (
     "A fit takes less with kernels on some of the people (--centers 500) and draws in --draws-to FOLDER."
@@ -11,17 +13,17 @@ _LESS_MEMORY = (
 
 
 class CommandError(Exception):
-    """A mistake of the user: told in one message, without a traceback, and exit code 2."""
+    """A mistake of the user: one message without a traceback, and exit code 2."""
 
 
 @contextmanager
-def told_to_the_user() -> Iterator[None]:
-    """Turn what the library says of wrong input into a CommandError."""
+def errors_for_user() -> Iterator[None]:
+    """Turn what the library says about wrong input into a CommandError."""
     try:
         yield
     except BrokenPipeError:
-        raise  # nobody reads on, which is no mistake
+        raise  # the reader of the output has ended, which is no mistake
     except (ValueError, ImportError, OSError) as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(as_options(str(error))) from error
     except MemoryError as error:
         raise CommandError(f"there is too little memory ({error}). {_LESS_MEMORY}") from error

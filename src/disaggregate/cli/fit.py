@@ -11,13 +11,14 @@ from typing import Any
 from disaggregate.cli.arguments import output_path, whole_number
 from disaggregate.cli.check import MARKS
 from disaggregate.cli.command import new_command
-from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, reading_of, role_arguments
 from disaggregate.cli.terminal import say
+from disaggregate.cli.wording import as_options
 
 DESCRIPTION = """\
-Learn from a table of people and a table of group results who is positive, and write the model to a file.
+Learn who is positive from a table of people and a table of group results, and write the model to a file.
 """
 EXAMPLES = """\
 examples:
@@ -54,13 +55,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_about_groups(
         "--random-groups",
         action="store_true",
-        help="groups are no places or stores but were thrown together at random: make more of what they report",
+        help="people were put into groups at random, unlike into districts: learn more from each report",
     )
     add(
         "--group-effects",
         choices=tuple(_CHOICES),
-        help="may groups differ in ways that no feature tells? (default: auto, where the people are a sample of "
-        "their group or rows are cells)",
+        help="may groups differ in ways that no feature measures? (default: auto, where the people are a sample "
+        "of their group or rows are cells)",
     )
     add(
         "--centers",
@@ -72,14 +73,18 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--landmarks",
         type=whole_number(1),
         metavar="N",
-        help="kernels on N averages of 5 or more people, and a file without individuals, to hand on",
+        help="kernels on N averages of 5 or more people; the file then holds no individuals and can be shared",
     )
-    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep a chain (default: 1000)")
-    add("--burn", type=whole_number(0), default=1000, metavar="N", help="draws to drop first (default: 1000)")
-    add("--chains", type=whole_number(1), default=4, metavar="N", help="chains (default: 4)")
-    add("--seed", type=whole_number(0), default=0, metavar="N", help="seed (default: 0)")
+    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep per chain (default: 1000)")
+    add("--burn", type=whole_number(0), default=1000, metavar="N", help="sweeps to discard first (default: 1000)")
+    add("--chains", type=whole_number(1), default=4, metavar="N", help="number of chains (default: 4)")
+    add("--seed", type=whole_number(0), default=0, metavar="N", help="random seed (default: 0)")
     add("--checkpoint", type=output_path, metavar="FILE", help="keep the state of the chains in FILE")
-    add("--resume", action="store_true", help="go on from the checkpoint, to the same draws")
+    add(
+        "--resume",
+        action="store_true",
+        help="continue from the checkpoint; the draws are those of a fit without a stop",
+    )
     add("--draws-to", metavar="FOLDER", help="keep draws in an empty FOLDER while fitting, to save memory")
     parser.add_argument(
         "-o", "--output", type=output_path, required=True, metavar="MODEL", help="file to write, usually *.dgz"
@@ -90,9 +95,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit and save."""
-    from disaggregate.parallel.interrupts import noted_interrupts
+    from disaggregate.parallel.interrupts import deferred_interrupts
 
-    with noted_interrupts() as interrupts:
+    with deferred_interrupts() as interrupts:
         analysis = _fit_and_save(arguments)
         _tell(analysis, arguments)
     if interrupts.came or analysis.classifier.stopped_early_:
@@ -104,7 +109,7 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
 
     from disaggregate.analysis import fit_tables
 
-    with told_to_the_user(), warnings.catch_warnings():
+    with errors_for_user(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict says the same
         analysis = fit_tables(
             arguments.people,
@@ -120,8 +125,8 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
             landmarks=arguments.landmarks,
             outcome=arguments.outcome,
             reading=reading_of(arguments),
-            told=partial(_tell_problems, arguments),
-            room_for=arguments.output,
+            on_problems=partial(_tell_problems, arguments),
+            output=arguments.output,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
         analysis.save(arguments.output, anonymise=arguments.landmarks is not None)
@@ -129,11 +134,11 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    from disaggregate.settings import GROUPS_AT_RANDOM
+    from disaggregate.settings import groups_at_random
 
     return {
         "kernel": arguments.kernel,
-        **(GROUPS_AT_RANDOM if arguments.random_groups else {"context": _CHOICES[arguments.context]}),
+        **(groups_at_random() if arguments.random_groups else {"context": _CHOICES[arguments.context]}),
         **_group_effects(arguments),
         **({} if arguments.centers is None else {"centers": arguments.centers}),
         "n_draws": arguments.draws,
@@ -145,7 +150,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _group_effects(arguments: argparse.Namespace) -> dict[str, bool | str]:
-    """Group effects as the user wants them; those of the classifier unless told otherwise."""
+    """Group effects as the user wants them; those of the classifier by default."""
     return {} if arguments.group_effects is None else {"group_effects": _CHOICES[arguments.group_effects]}
 
 
@@ -158,13 +163,14 @@ def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> No
 
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
+    verdict = as_options(diagnostics.verdict)
     told = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
     if arguments.json:
         print_json(
             {
                 "model": str(arguments.output),
                 "converged": bool(diagnostics.converged),
-                "verdict": diagnostics.verdict,
+                "verdict": verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
                 "contraction": float(diagnostics.contraction),
                 "told": diagnostics.told,
@@ -173,7 +179,7 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
             }
         )
         return
-    for line in (*told, f"Verdict: {diagnostics.verdict}", f"Model: {arguments.output}"):
+    for line in (*told, f"Verdict: {verdict}", f"Model: {arguments.output}"):
         say(line)
 
 

@@ -37,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0 when all went well, 2 for a mistake that the user can put right.
+        Exit code: 0 when all went well, 2 for a mistake that the user can correct.
     """
     write_what_is_possible()
     try:
@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = _ended(arguments)
         sys.stdout.flush()  # a full disk is told of here, and not by the end of the process
-    except BrokenPipeError:  # whoever read the output has seen enough, as `head` does
+    except BrokenPipeError:  # the reader of the output has ended, as `head` does
         close_quietly()
         return READER_GONE
     except OSError as error:

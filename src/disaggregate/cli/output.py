@@ -1,4 +1,4 @@
-"""Results on the terminal, for people as tables and for machines as JSON; and in files."""
+"""Results on the terminal, as tables or as JSON, and in files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ FEWEST_DIGITS = 3
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """Let the command answer machines."""
+    """Add the option for JSON output."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def add_raw_argument(parser: argparse.ArgumentParser) -> None:
-    """Let the command write texts as they are."""
+    """Add the option to write text as it is."""
     parser.add_argument(
         "--raw",
         action="store_true",
-        help="write texts as they are; else those that begin with = + - @ get an apostrophe in a CSV, as "
+        help="write text as it is; otherwise fields that begin with = + - @ get an apostrophe in a CSV, as "
         "spreadsheets would run them as formulas",
     )
 
@@ -53,31 +53,49 @@ def print_table(table: DataFrame, title: str, as_json: bool) -> None:
     if as_json:
         print_json(json.loads(table.to_json(orient="records", double_precision=15)))
         return
+    _print_rows(_fewer_columns(table), title)
+
+
+def _print_rows(table: DataFrame, title: str) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from disaggregate.cli.column_widths import column_widths, table_width
+
+    rows = [
+        [visible(_text(value, digits, nothing)) for value in row]
+        for row, digits, nothing in zip(
+            table.itertuples(index=False), _digits(table), _nothing(table), strict=True
+        )
+    ]
+    headers = [visible(str(name)) for name in table]
+    are_numbers = [table[name].dtype.kind in "iuf" for name in table]
+    columns = [[row[place] for row in rows] for place in range(len(headers))]
+    console = Console()
+    room = console.width if console.is_terminal else None  # a file or another program has all the room it needs
+    widths = column_widths(headers, columns, [not is_number for is_number in are_numbers], room)
     shown = Table(title=Text(visible(title)))  # texts, as in a plain string [low] would be markup
-    table = _fewer_columns(table)
-    for name in table:
-        is_number = table[name].dtype.kind in "iuf"
-        is_key = "told" in table and not is_number and name not in ("told", "note")
-        shown.add_column(Text(visible(str(name))), justify="right" if is_number else "left", no_wrap=is_key)
-    for row, digits, nothing in zip(table.itertuples(index=False), _digits(table), _nothing(table), strict=True):
-        shown.add_row(*[Text(visible(_text(value, digits, nothing))) for value in row])
-    Console().print(shown)
+    for header, is_number, width in zip(headers, are_numbers, widths, strict=True):
+        shown.add_column(Text(header, overflow="fold"), justify="right" if is_number else "left", width=width)
+    for row in rows:
+        shown.add_row(*map(Text, row))
+    Console(width=max(console.width, table_width(widths))).print(shown)
 
 
 def _fewer_columns(table: DataFrame) -> DataFrame:
-    """Leave out what a terminal has no room for: numbers that are also told in words, or by the interval."""
-    return table.drop(columns=["contraction", "std_error"]) if "told" in table else table
+    """Leave out what a terminal has no room for: numbers that are also told in words, by the interval or by n."""
+    left_out = ["contraction", "std_error"] if "told" in table else []
+    if {"n", "weight"} <= set(table) and (table["n"] == table["weight"]).all():
+        left_out.append("weight")
+    return table.drop(columns=left_out)
 
 
 def _digits(table: DataFrame) -> Iterable[int | None]:
     """Digits that each row is worth, as far as intervals tell."""
     if not {"conf_low", "conf_high"} <= set(table):
         return [None] * len(table)
-    from disaggregate.tables.digits import worthwhile_digits
+    from disaggregate.tables.rounding import worthwhile_digits
 
     return worthwhile_digits(table, FEWEST_DIGITS)
 
@@ -96,7 +114,7 @@ def _text(value: Any, digits: int | None, nothing: str) -> str:
     if math.isnan(value):
         return nothing
     if digits is not None:
-        from disaggregate.tables.digits import in_digits
+        from disaggregate.tables.rounding import in_digits
 
         return in_digits(value, digits)
     return f"{value:.3g}" if 0.0 < abs(value) < 0.01 else f"{value:.3f}"
@@ -105,7 +123,12 @@ def _text(value: Any, digits: int | None, nothing: str) -> str:
 def load_analysis(path: Path) -> Any:
     """Load what ``disaggregate fit`` wrote."""
     from disaggregate.analysis import Analysis, load
+    from disaggregate.tables.formats import is_table
 
+    if is_table(path):
+        raise CommandError(
+            f"{path} is a table; expected the model that `disaggregate fit` wrote, then the people."
+        )
     found = load(path)
     if not isinstance(found, Analysis):
         raise CommandError(f"{path} holds a bare classifier; expected a model that `disaggregate fit` wrote.")

@@ -28,8 +28,8 @@ def require_separate_paths(arguments: argparse.Namespace) -> None:
         Those of any command.
     """
     inputs, outputs = _given(arguments, READ), _given(arguments, WRITTEN)
-    for place, (name, path) in enumerate(outputs):
-        for other, taken in [*inputs, *outputs[:place]]:
+    for index, (name, path) in enumerate(outputs):
+        for other, taken in [*inputs, *outputs[:index]]:
             if _is_same(path, taken):
                 raise CommandError(
                     f"{name} {str(path)!r} must be another file than {other}, which it would destroy; "
@@ -43,7 +43,7 @@ def require_separate_paths(arguments: argparse.Namespace) -> None:
 
 
 def real_path(path: str | os.PathLike[str]) -> Path:
-    """Follow links and the sign for a home folder; a home that nobody has is a mistake of the user."""
+    """Follow links and the sign for a home folder; an unknown home is a mistake of the user."""
     try:
         return Path(path).expanduser().resolve()
     except RuntimeError as error:

@@ -23,13 +23,13 @@ def read_people(arguments: argparse.Namespace, analysis: Any) -> DataFrame:
     analysis : Analysis
         The model.
     """
-    from disaggregate.analysis.remarks import Remarks
-    from disaggregate.tables.files import read_and_tell
+    from disaggregate.analysis.unfamiliar import UnfamiliarValues
+    from disaggregate.tables.files import read_with_notes
 
-    read = read_and_tell(arguments.people, analysis.schema, reading_of(arguments))
-    remarks = Remarks(analysis)
-    remarks.look(read.table)
-    say_aside([*map(str, read.notes), *remarks.lines()])
+    read = read_with_notes(arguments.people, analysis.schema, reading_of(arguments))
+    unfamiliar = UnfamiliarValues(analysis)
+    unfamiliar.observe(read.table)
+    say_aside([*map(str, read.notes), *unfamiliar.messages()])
     return read.table
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_model_and_people, new_command
-from disaggregate.cli.errors import CommandError, told_to_the_user
+from disaggregate.cli.errors import CommandError, errors_for_user
 from disaggregate.cli.output import FEWEST_DIGITS, add_json_argument, add_raw_argument, load_analysis, print_json
 from disaggregate.cli.people_table import say_aside
 from disaggregate.cli.table_arguments import reading_of
@@ -44,22 +44,22 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Predict piece by piece."""
-    from disaggregate.analysis.remarks import Remarks
+    from disaggregate.analysis.unfamiliar import UnfamiliarValues
     from disaggregate.tables.files import iter_table, write_rows
 
-    with told_to_the_user():
+    with errors_for_user():
         analysis = load_analysis(arguments.model)
         lines: list[str] = []
         if arguments.people.is_dir():
             from disaggregate.analysis import predict_folder
 
             given = analysis, arguments.people, arguments.output
-            n_rows = predict_folder(*given, level=arguments.level, told=lines.extend)
+            n_rows = predict_folder(*given, level=arguments.level, on_unfamiliar=lines.extend)
         else:
-            remarks, reading = Remarks(analysis), reading_of(arguments)
+            unfamiliar, reading = UnfamiliarValues(analysis), reading_of(arguments)
             analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema, reading=reading))
-            n_rows = write_rows(arguments.output, _predicted(analysis, arguments, remarks), raw=arguments.raw)
-            lines.extend(remarks.lines())
+            n_rows = write_rows(arguments.output, _predicted(analysis, arguments, unfamiliar), raw=arguments.raw)
+            lines.extend(unfamiliar.messages())
     say_aside(lines)
     if arguments.json:
         print_json({"output": str(arguments.output), "rows": n_rows, "notes": lines})
@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
         say(f"{n_rows:,} rows: {arguments.output}")
 
 
-def _predicted(analysis: Any, arguments: argparse.Namespace, remarks: Any) -> Iterator[DataFrame]:
-    from disaggregate.parallel.progress_bar import progress_bar
+def _predicted(analysis: Any, arguments: argparse.Namespace, unfamiliar: Any) -> Iterator[DataFrame]:
+    from disaggregate.parallel.monitor import progress_bar
     from disaggregate.tables.files import iter_table
 
     with progress_bar("people", show=not arguments.json) as bar:
@@ -79,20 +79,20 @@ def _predicted(analysis: Any, arguments: argparse.Namespace, remarks: Any) -> It
             analysis.schema,
             counted=lambda n_rows: bar.update(task, description="predicting", total=n_rows),
             reading=reading_of(arguments),
-            told=say_aside,
+            on_problems=say_aside,
         )
         for piece in pieces:
             predicted = analysis.predict(piece, arguments.level)
             taken = [name for name in predicted if name in piece]
             if taken:
                 raise CommandError(f"the table has a column {taken[0]!r} already; rename it first")
-            remarks.look(piece)
+            unfamiliar.observe(piece)
             yield _worthwhile(piece, predicted)
             bar.advance(task, len(piece))
 
 
 def _worthwhile(piece: DataFrame, predicted: DataFrame) -> DataFrame:
     """Put predictions beside people, with the digits that their intervals are worth."""
-    from disaggregate.tables.digits import rounded
+    from disaggregate.tables.rounding import rounded
 
     return piece.join(rounded(predicted, FEWEST_DIGITS).set_axis(piece.index, axis=0))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
@@ -41,9 +41,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="COLUMNS",
         help="columns, separated by commas, each with subgroups of its own (default: categories with few levels)",
     )
-    add("--feature", type=names, metavar="COLUMNS", help="features whose effects to tell (default: the first 8)")
-    add("--title", metavar="TEXT", help="heading of the page")
-    add("--question", metavar="TEXT", help="what was to be found out")
+    add("--feature", type=names, metavar="COLUMNS", help="features whose effects to show (default: the first 8)")
+    add("--title", metavar="TEXT", help="title of the page")
+    add("--question", metavar="TEXT", help="the question that the page answers")
     add_min_group_size(parser)
     add(
         "--sensitivity",
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     from rich.console import Console
 
     waiting = Console(stderr=True, quiet=arguments.json).status("writing the report")
-    with told_to_the_user(), waiting:
+    with errors_for_user(), waiting:
         from disaggregate.report import write_report
 
         analysis = load_analysis(arguments.model)

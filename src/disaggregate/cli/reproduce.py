@@ -56,8 +56,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="N",
         help="data sets of figure3 (default: 20), runs of figure4 (default: 10)",
     )
-    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep a chain (default: 1000)")
-    add("--burn", type=whole_number(0), default=1000, metavar="N", help="draws to drop first (default: 1000)")
+    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep per chain (default: 1000)")
+    add("--burn", type=whole_number(0), default=1000, metavar="N", help="sweeps to discard first (default: 1000)")
     add("--seed", type=whole_number(0), default=0, metavar="N", help="seed of data and samplers (default: 0)")
     add("--quick", action="store_true", help="two repeats of 100 draws: to see that it runs, not what it finds")
     parser.set_defaults(run=run)
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
     console = Console()
     names = list(REPEATS) if arguments.experiment == "all" else [arguments.experiment]
     for name in names:
-        outcome = _run_one(name, _scope(name, arguments))
+        outcome = run_one(name, _scope(name, arguments))
         try:
             paths = write_outcome(outcome, arguments.output)
         except OSError as error:
@@ -96,7 +96,8 @@ def _scope(name: str, arguments: argparse.Namespace) -> Scope:
     return Scope(**(QUICK if arguments.quick else length), seed=arguments.seed, data=arguments.data)
 
 
-def _run_one(name: str, scope: Scope) -> Outcome:
+def run_one(name: str, scope: Scope) -> Outcome:
+    """Run one experiment."""
     from importlib import import_module
 
     try:

@@ -6,15 +6,15 @@ import argparse
 
 from disaggregate.cli.arguments import output_path, whole_number
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
-Fit again to the same people and results, with one choice changed at a time, and tell how far the estimates of
-subgroups move, also in standard errors of the model as it is. Beyond 1 the choice matters more than the noise.
+Fit again to the same people and results, with one choice changed at a time, and show how far the estimates of
+subgroups move, also in standard errors of the original fit. Beyond 1 the choice matters more than the noise.
 Each change takes as long as the fit did; `disaggregate report --sensitivity` shows the table.
 
   trust    each reported share may be off by 0.1
@@ -47,7 +47,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="columns of subgroups, separated by commas; may be given several times",
     )
     add("--change", type=names, action="extend", metavar="NAMES", help="some of the changes above (default: all)")
-    add("--draws", type=whole_number(1), metavar="N", help="draws to keep a chain (default: as in the model)")
+    add("--draws", type=whole_number(1), metavar="N", help="draws to keep per chain (default: as in the model)")
     add_min_group_size(parser)
     add("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write (.csv or .parquet)")
     add_raw_argument(parser)
@@ -57,7 +57,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Fit again, print and write."""
-    with told_to_the_user():
+    with errors_for_user():
         from disaggregate.analysis.sensitivity import side_by_side, subgroup_sensitivity
         from disaggregate.tables.files import write_rows
         from disaggregate.tables.formats import format_of

@@ -6,7 +6,7 @@ import argparse
 
 from disaggregate.cli.arguments import whole_number
 from disaggregate.cli.command import new_command
-from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
@@ -26,7 +26,11 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         subparsers, "serve", "a page in the browser, from two tables to an answer", DESCRIPTION, EXAMPLES
     )
     parser.add_argument(
-        "--port", type=whole_number(0), default=0, metavar="N", help="where (default: any that is free)"
+        "--port",
+        type=whole_number(0),
+        default=0,
+        metavar="N",
+        help="port to listen on (default: any that is free)",
     )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.set_defaults(run=run)
@@ -34,7 +38,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> None:
     """Serve until Ctrl-C."""
-    with told_to_the_user():
+    with errors_for_user():
         from disaggregate.web.server import serve
 
         try:

@@ -6,14 +6,14 @@ import argparse
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import told_to_the_user
+from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 
 DESCRIPTION = """\
 Estimate the share of positives in each subgroup of the people in a table, with survey weights if there are any.
-Where the fit had a column of counts (--count), each row counts as so many people.
+Where the fit had a column of counts (--count), each row counts as that many people.
 """
 EXAMPLES = """\
 examples:
@@ -35,7 +35,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add(
         "--outcomes",
         action="store_true",
-        help="of these very people, not of many like them: wider where they are few",
+        help="estimates for exactly these people, not for many like them; intervals are wider where they are few",
     )
     add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
     add_min_group_size(parser)
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Estimate, print and write."""
     from disaggregate.tables.files import write_rows
 
-    with told_to_the_user():
+    with errors_for_user():
         analysis = load_analysis(arguments.model)
         table = analysis.subgroups(
             read_people(arguments, analysis),

@@ -14,7 +14,7 @@ DECIMALS = (".", ",")
 ROLES = {
     "share": "share of positives, from 0 to 1",
     "positives": "count of positives; several columns, separated by commas, are several outcomes",
-    "total": "among how many they were counted",
+    "total": "number of people among whom the positives were counted",
     "low": "lowest possible share or count",
     "high": "highest possible share or count",
     "noise": "scale of the privacy noise on a count",
@@ -75,17 +75,17 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sampled",
         action="store_true",
-        help="the people are a random sample of their group, and the results speak of the whole group",
+        help="the people are a random sample of their group, and the results describe the whole group",
     )
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser, *, shares: bool = False) -> None:
     """Let the user say how tables are written, where that can be read in several ways."""
     add = parser.add_argument_group(
-        "how tables are written (found out, unless several ways are possible)"
+        "how tables are written (detected, unless there are several possibilities)"
     ).add_argument
-    add("--encoding", metavar="NAME", help="of text files, such as latin-1")
-    add("--separator", type=separator, metavar="MARK", help="between fields of text files: , ; | or tab")
+    add("--encoding", metavar="NAME", help="encoding of text files, such as latin-1")
+    add("--separator", type=separator, metavar="MARK", help="separator of fields in text files: , ; | or tab")
     add("--decimal", choices=DECIMALS, help="decimal mark of numbers such as 1,234")
     if shares:
         add("--shares-in", choices=("fraction", "percent"), help="whether shares run from 0 to 1 or from 0 to 100")

@@ -7,12 +7,14 @@ import os
 import sys
 import unicodedata
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 # Control characters, signs that turn the direction of text, halves of characters, and separators of lines.
 _OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # Joiners are part of words in some scripts, and of some pictures; no terminal obeys them.
 _HARMLESS = ("\u200c", "\u200d")
+
+_MISSING = "the following arguments are required: "
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -67,7 +69,7 @@ def close_quietly() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class Once(argparse._StoreAction):
+class StoreOnce(argparse._StoreAction):
     """Stores the value of an option, and refuses a second one, which would take its place unnoticed."""
 
     def __call__(
@@ -90,8 +92,19 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self.register("action", None, Once)
-        self.register("action", "store", Once)
+        self.register("action", None, StoreOnce)
+        self.register("action", "store", StoreOnce)
+
+    def error(self, message: str) -> NoReturn:
+        """End with what is wrong, and what the options are that are missing, without listing all others."""
+        missing = message.removeprefix(_MISSING).split(", ") if message.startswith(_MISSING) else []
+        described = [
+            f"  {name}{f' {action.metavar}' if action.option_strings else ''}: {action.help}"
+            for action in self._actions
+            if (name := argparse._get_action_name(action)) in missing
+        ]
+        lines = [f"{self.prog}: error: {message}", *described, f"See {self.prog} --help for all options."]
+        self.exit(2, "\n".join(lines) + "\n")
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         super()._print_message(visible(message, keep="\n") if message else message, file)

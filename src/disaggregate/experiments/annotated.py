@@ -75,12 +75,12 @@ def read_robomedia(folder: Path) -> AnnotatedRegions:
     features = [name for name in regions if name.startswith("f") and name[1:].isdigit()]
     train, test = (regions[regions["split"] == split] for split in ("train", "test"))
     words = captions[captions["split"] == "train"].set_index("image")["words"]
-    place = {name: number for number, name in enumerate(words.index)}
+    number_of = {name: number for number, name in enumerate(words.index)}
     labelled = test[test["labels"] != ""]
     return _standardised(
         "Robomedia: indoor photographs, regions by normalised cuts",
         train[features].to_numpy(dtype=float),
-        train["image"].map(place).to_numpy(),
+        train["image"].map(number_of).to_numpy(),
         _words_of(words),
         labelled[features].to_numpy(dtype=float),
         _words_of(labelled["labels"]),

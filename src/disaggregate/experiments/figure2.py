@@ -34,7 +34,7 @@ def methods(scope: Scope) -> dict[str, dict[str, Any]]:
     length = {"n_draws": scope.n_draws, "n_burn": scope.n_burn, "random_state": scope.seed}
     return {
         "published": {**published_settings(), **length},
-        "sparse": {"weights": "sparse", "kernel": "rbf", "gamma": "scale", **length},
+        "sparse": {"prior": "spike_slab", "kernel": "rbf", "gamma": "scale", **length},
         "default": length,
     }
 

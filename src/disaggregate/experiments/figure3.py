@@ -98,7 +98,7 @@ def _table(raw: pd.DataFrame) -> pd.DataFrame:
             "the paper": f"{PAPER[str(name)]:.3f}",
             "AUC, fresh": mean_and_spread(cell["fresh"]),
             "worst R-hat, median": f"{cell['worst R-hat'].median():.3f}",
-            "seconds a fit, median": f"{cell['seconds'].median():.1f}",
+            "seconds per fit, median": f"{cell['seconds'].median():.1f}",
         }
         for name, cell in raw.groupby("evidence", sort=False)
     ]

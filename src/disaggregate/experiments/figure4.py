@@ -13,7 +13,7 @@ from disaggregate.experiments.annotated import AnnotatedRegions, find_robomedia,
 from disaggregate.experiments.fits import fit_timed, mean_and_spread, tracked
 from disaggregate.experiments.outcome import Outcome, Scope
 from disaggregate.plots.canvas import new_figure
-from disaggregate.settings import GROUPS_ARE_PICTURES, published_settings
+from disaggregate.settings import groups_are_pictures, published_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +70,7 @@ def _settings(model: str, scope: Scope) -> dict[str, Any]:
         "n_chains": scope.n_repeats,
     }
     paper = {**published_settings(), "kernel": "sigmoid", "gamma": "scale"}
-    return {**(paper if model == "sigmoid" else GROUPS_ARE_PICTURES), **length}
+    return {**(paper if model == "sigmoid" else groups_are_pictures()), **length}
 
 
 def _learn(
@@ -115,10 +115,10 @@ def _draw(raw: pd.DataFrame) -> Figure:
     panels = figure.subplots(2, 1, sharex=True, sharey=True)
     titles = {"sigmoid": "Sampler and sigmoidal kernel of the paper", "default": "Defaults of this library"}
     for ax, (model, title) in zip(panels, titles.items(), strict=True):
-        for place, (evidence, colour) in enumerate(zip(KINDS, ("#fdb863", "#5e3c99"), strict=True)):
+        for index, (evidence, colour) in enumerate(zip(KINDS, ("#fdb863", "#5e3c99"), strict=True)):
             cell = raw[(raw["model"] == model) & (raw["evidence"] == evidence)]
             by_word = cell.groupby("word")["AUC"].agg(["mean", "std"]).loc[words].fillna(0.0)
-            at = np.arange(len(words)) + 0.38 * (place - 0.5)
+            at = np.arange(len(words)) + 0.38 * (index - 0.5)
             ax.bar(at, by_word["mean"], 0.36, yerr=by_word["std"], capsize=3, color=colour, label=evidence)
         ax.axhline(0.5, color="grey", linewidth=1.0, linestyle="dotted")
         ax.set(title=title, ylabel="AUC on labelled test regions", ylim=(0.3, 1.02))

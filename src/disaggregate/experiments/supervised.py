@@ -75,7 +75,7 @@ TASKS = {"moons": _moons, "breast cancer": _breast_cancer, "wine": _wine}
 
 def _methods(scope: Scope) -> dict[str, Callable[[np.ndarray, np.ndarray], Any]]:
     length = {"n_draws": scope.n_draws, "n_burn": scope.n_burn, "random_state": scope.seed}
-    sparse = {"weights": "sparse", "kernel": "rbf", "gamma": "scale", **length}
+    sparse = {"prior": "spike_slab", "kernel": "rbf", "gamma": "scale", **length}
     return {
         "disaggregate, sparse (2002)": lambda X, y: fit_timed(sparse, X, y)[0],
         "disaggregate, default": lambda X, y: fit_timed(length, X, y)[0],
@@ -101,7 +101,7 @@ def _table(raw: pd.DataFrame) -> pd.DataFrame:
             "task": task,
             "method": method,
             **{score: mean_and_spread(cell[score]) for score in ("accuracy", "AUC", "log loss")},
-            "seconds a fit": f"{cell['seconds'].mean():.1f}",
+            "seconds per fit": f"{cell['seconds'].mean():.1f}",
         }
         for (task, method), cell in raw.groupby(["task", "method"], sort=False)
     ]
@@ -114,10 +114,10 @@ def _draw(raw: pd.DataFrame) -> Figure:
     for ax, score in zip(panels, ("accuracy", "AUC", "log loss"), strict=True):
         wide = raw.groupby(["task", "method"], sort=False)[score].agg(["mean", "std"]).reset_index()
         names = list(wide["method"].unique())
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             mine = wide[wide["method"] == name]
-            at = np.arange(len(mine)) + (place - 0.5 * (len(names) - 1)) * 0.18
-            ax.errorbar(at, mine["mean"], yerr=mine["std"], fmt="os^D"[place % 4], capsize=3, label=name)
+            at = np.arange(len(mine)) + (index - 0.5 * (len(names) - 1)) * 0.18
+            ax.errorbar(at, mine["mean"], yerr=mine["std"], fmt="os^D"[index % 4], capsize=3, label=name)
         ax.set_xticks(range(wide["task"].nunique()), wide["task"].unique())
         ax.set_title(score + (" (lower is better)" if score == "log loss" else ""))
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.fitting.digits import digest, require_same_digits
-from disaggregate.fitting.draws_place import DrawsInMemory, DrawsPlace
-from disaggregate.fitting.kernel_model import TunedKernel, held_rows, kernel_model, tuned
+from disaggregate.fitting.digests import digest, require_same_digest
+from disaggregate.fitting.draw_storage import DrawStorage, MemoryStorage
+from disaggregate.fitting.escalation import tune_ladders, worst_rhat
+from disaggregate.fitting.kernel_model import TunedKernel, distributed_rows, kernel_model, tuned
 from disaggregate.fitting.kernels import kernels_of_mixture
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
 from disaggregate.fitting.resumable import (
-    DenseShape,
+    ChainShape,
     require_as_many,
     require_dense_chain,
     require_sound_draws,
@@ -27,7 +28,7 @@ from disaggregate.posterior.draws import KernelDraws, Put, gather_dense_draws
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport, ladder_report, mixture_report
 from disaggregate.posterior.log_evidence import average_evidence
-from disaggregate.posterior.mixture import Posterior, share_out, weave
+from disaggregate.posterior.mixture import Posterior, allocate, interleave
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.metric import Metric
@@ -38,6 +39,10 @@ from disaggregate.sampler.dense.tuning import Tuning
 
 # Draws from the prior, of all kernels together: enough for quartiles.
 _PRIOR_DRAWS = 400
+
+# Single chains of so many draws or more that differ by more than this R-hat are in different modes, not just slow:
+# slow ones have had 1.07 at most.
+_JUDGED_DRAWS, _IN_OTHER_MODES = 200, 1.1
 
 # A kernel with a small share of the draws burns in for this share of the usual sweeps at least.
 _LEAST_BURN = 0.2
@@ -57,7 +62,7 @@ class DenseSampling:
     """
 
     def __init__(self, plan: FitPlan, kernels: list[TunedKernel], scores: list[KernelScore]) -> None:
-        shares = share_out(plan.schedule.n_draws, np.array([kernel.weight for kernel in kernels]))
+        shares = allocate(plan.schedule.n_draws, np.array([kernel.weight for kernel in kernels]))
         self._plan, self._scores = plan, scores
         self._kernels = [kernel for kernel, share in zip(kernels, shares, strict=True) if share > 0]
         generators = plan.streams.for_chains_of_kernels(plan.n_chains, len(self._kernels))
@@ -75,7 +80,7 @@ class DenseSampling:
     def resume(cls, plan: FitPlan, found: dict[str, Any]) -> DenseSampling:
         """Set up as before, without the pilot runs."""
         require_tuned_kernels(found, len(plan.bases), plan.n_replicas)
-        rows = held_rows(plan)
+        rows = distributed_rows(plan)
         kernels = [_kernel_again(plan, one, rows) for one in found["kernels"]]
         sampling = cls(plan, kernels, found["scores"])
         sampling._plan_draws([one["n_draws"] for one in found["kernels"]])
@@ -98,13 +103,35 @@ class DenseSampling:
 
     def so_far(self) -> Posterior:
         """Return what was drawn so far, to be judged."""
-        return self._posterior(self._even_draws()[0], DrawsInMemory())
+        return self._posterior(self._even_draws()[0], MemoryStorage())
 
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
         weights = np.array([kernel.weight for kernel in self._kernels])
-        shares = share_out(sum(self._planned()) + n_draws, weights / weights.sum())
+        shares = allocate(sum(self._planned()) + n_draws, weights / weights.sum())
         self._plan_draws(np.maximum(shares, self._planned()).tolist())
+
+    def again_as_ladders(self) -> DenseSampling | None:
+        """Return the same with ladders where single chains ended in different modes; None where none did."""
+        plan = self._plan
+        if not plan.escalates or plan.n_chains == 1:
+            return None
+        draws, _ = self._even_draws()
+        rhat = [
+            worst_rhat(kernel, chains) if _is_single(kernel) and chains[0].n_draws >= _JUDGED_DRAWS else 1.0
+            for kernel, chains in zip(self._kernels, draws, strict=True)
+        ]
+        apart = [index for index, value in enumerate(rhat) if value > _IN_OTHER_MODES]
+        if not apart:
+            return None
+        reasons = [f"single chains did not agree at their end (R-hat {rhat[index]:.2f})" for index in apart]
+        ladders = tune_ladders(plan, [self._kernels[index] for index in apart], reasons)
+        kernels = list(self._kernels)
+        for index, ladder in zip(apart, ladders, strict=True):
+            kernels[index] = ladder
+        again = DenseSampling(plan, kernels, self._scores)
+        again._plan_draws(self._planned())
+        return again
 
     def resume_state(self) -> dict[str, Any]:
         """Return what the pilot runs found."""
@@ -137,9 +164,9 @@ class DenseSampling:
             require_dense_chain(snapshot, shape)
         for chain, snapshot, shape in zip(self.chains, snapshots, expected, strict=True):
             chain.restore(snapshot)
-            require_sound_draws(chain.kept.joined(shape.nothing))
+            require_sound_draws(chain.store.joined(shape.nothing))
 
-    def fitted(self, place: DrawsPlace) -> Fitted:
+    def fitted(self, storage: DrawStorage) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
         draws, missing = self._even_draws()
         plan, data = self._plan, self._plan.data
@@ -152,7 +179,7 @@ class DenseSampling:
             for kernel, chains in zip(self._kernels, draws, strict=True)
         }
         ladder = _sum_up(reports, self._scores)
-        posterior = self._beside_prior(self._posterior(draws, place))
+        posterior = self._beside_prior(self._posterior(draws, storage))
         return Fitted(posterior, *tallies(data, draws), ladder, self._scores, missing)
 
     def _even_draws(self) -> tuple[list[list[DenseDraws]], str]:
@@ -160,19 +187,19 @@ class DenseSampling:
         drawn = [[draws for chain in chains for draws in chain.draws()] for chains in self._chains]
         return even_draws(drawn, self._planned())
 
-    def _posterior(self, draws: list[list[DenseDraws]], place: DrawsPlace) -> Posterior:
+    def _posterior(self, draws: list[list[DenseDraws]], storage: DrawStorage) -> Posterior:
         """Put the draws of all kernels together."""
         parts = [
-            self._gathered(kernel, chains, partial(place.put, number))
+            self._gathered(kernel, chains, partial(storage.put, number))
             for number, (kernel, chains) in enumerate(zip(self._kernels, draws, strict=True))
         ]
-        return weave(parts, self._plan.streams.for_order())
+        return interleave(parts, self._plan.streams.for_order())
 
     def _beside_prior(self, posterior: Posterior) -> Posterior:
         """Put draws from the prior beside those of each kernel, in the same proportions."""
         rng = self._plan.streams.for_prior()
         n_draws = np.array([part.shape[1] for part in posterior.parts])
-        counts = share_out(_PRIOR_DRAWS, n_draws / n_draws.sum())
+        counts = allocate(_PRIOR_DRAWS, n_draws / n_draws.sum())
         parts = [
             replace(part, prior=self._from_prior(kernel, max(int(count), 1), rng))
             for part, kernel, count in zip(posterior.parts, self._kernels, counts, strict=True)
@@ -204,6 +231,10 @@ class DenseSampling:
                 chain.schedule = replace(chain.schedule, n_draws=n_draws)
 
 
+def _is_single(kernel: TunedKernel) -> bool:
+    return len(kernel.tuning.powers) == 1
+
+
 def _chains(
     kernel: TunedKernel, schedule: Schedule, generators: list[np.random.Generator], in_lock_step: bool
 ) -> list[DenseChains]:
@@ -217,7 +248,7 @@ def _chains(
     ]
 
 
-def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[DenseShape]:
+def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[ChainShape]:
     """Say what snapshots of the chains of a kernel look like; those of fresh chains tell most of it."""
     backend, n_rungs = kernel.model.backend, len(kernel.tuning.powers)
     shapes = []
@@ -226,13 +257,13 @@ def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[DenseShape]:
         n_chains = len(fresh["generators"])
         position = np.zeros((n_chains, n_rungs, backend.target.components.n_coordinates))
         nothing = new_record(backend, n_chains, n_rungs, 0, labels=False)[:3]
-        shapes.append(DenseShape(fresh, new_state(position), nothing, chain.n_sweeps))
+        shapes.append(ChainShape(fresh=fresh, state=new_state(position), nothing=nothing, n_sweeps=chain.n_sweeps))
     return shapes
 
 
 def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKernel:
     model = kernel_model(plan, plan.bases[found["index"]], found["powers"], rows)
-    require_same_digits(model.to_kernels, found["columns"])
+    require_same_digest(model.to_kernels, found["columns"])
     require_tuning(found, model.backend.target.components.n_coordinates)
     position, metric = found["mode"]
     mode = Mode(position, Metric(*metric), found["log_evidence"])

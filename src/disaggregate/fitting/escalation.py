@@ -5,7 +5,7 @@ Every decision follows from the data and the seed alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,11 +18,13 @@ from disaggregate.parallel import run_tasks
 from disaggregate.posterior.bridge import bridge_evidence
 from disaggregate.posterior.convergence import rank_rhat
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
+from disaggregate.sampler.dense.chains import DenseDraws
 from disaggregate.sampler.dense.mode import Mode, find_mode
 from disaggregate.sampler.dense.start import prior_center
 from disaggregate.sampler.dense.trial import best_modes, distinct_modes, run_trial, search_modes, trial_sweeps
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, pilot_sweeps, tune
 from disaggregate.sampler.dense.whole import WholeData
+from disaggregate.sampler.evenly_spaced import evenly_spaced
 from disaggregate.sampler.rungs import first_powers
 
 # Searches for modes: enough to drop hopeless kernels by, and more for those in the running, in pairs from opposite
@@ -38,8 +40,11 @@ _NEAR_TIE = 2.5
 _LARGEST_ERROR = 0.75
 
 # Draws per start of a trial. Its starts agree up to this R-hat: draws are few, and hundreds of sweeps follow.
-_TRIAL_DRAWS = 40
-_AGREE = 1.3
+TRIAL_DRAWS = 40
+AGREE = 1.3
+
+# Rows whose scores are judged when the chains are done.
+_MOST_ROWS = 60
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def lengths_for(plan: FitPlan) -> Lengths:
     """Bound the runs before the chains by the length of the chains."""
     n_sweeps = plan.schedule.n_sweeps
     return Lengths(
-        int(np.clip(n_sweeps // 10, 10, _TRIAL_DRAWS)), int(np.clip(n_sweeps // 5, 20, ENOUGH_TO_COMPARE))
+        int(np.clip(n_sweeps // 10, 10, TRIAL_DRAWS)), int(np.clip(n_sweeps // 5, 20, ENOUGH_TO_COMPARE))
     )
 
 
@@ -104,25 +109,70 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
         _SearchTask(plan, basis, rng)
         for basis, rng in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
     ]
-    searched = run_tasks(_search, tasks, 0, threads=plan.threads)  # a moment, of which nobody need be told
+    searched = run_tasks(_search, tasks, 0, threads=plan.threads)  # takes a moment: no progress is shown
     log_prior = np.log(plan.odds / plan.odds.sum())
-    log_odds = log_prior + [kernel.log_evidence for kernel in searched]
-    running = np.flatnonzero(log_odds > log_odds.max() - _HOPELESS).tolist()
-    trials = [_TrialTask(searched[index], lengths, peak) for index in running]
-    n_sweeps = len(trials) * (pilot_sweeps(ENOUGH_TO_TUNE) + trial_sweeps(lengths.n_draws))
-    what = "tuning" if len(bases) == 1 else "comparing kernels"
-    found = dict(zip(running, _run(plan, _tune, trials, n_sweeps, what), strict=True))
-    evidence = [
-        found[index].log_evidence if index in found else LogEvidence(kernel.log_evidence + peak, np.nan)
-        for index, kernel in enumerate(searched)
-    ]
-    unclear = unclear_kernels(evidence, log_prior, running)
-    ladders = [_TrialTask(searched[index], lengths, peak) for index in unclear]
-    n_sweeps = len(ladders) * pilot_sweeps(lengths.n_compared)
-    for index, kernel in zip(unclear, _run(plan, _tune_ladder, ladders, n_sweeps, what), strict=True):
-        evidence[index] = kernel.log_evidence
-        found[index] = replace(found[index], log_evidence=kernel.log_evidence)
+    evidence = [LogEvidence(kernel.log_evidence + peak, np.nan) for kernel in searched]
+    found: dict[int, TunedKernel] = {}
+    # A trial may find less evidence than the mode promised, and so bring a kernel back that seemed hopeless.
+    while running := _in_the_running(evidence, log_prior, found):
+        trials = [_TrialTask(searched[index], lengths, peak) for index in running]
+        n_sweeps = len(trials) * (pilot_sweeps(ENOUGH_TO_TUNE) + trial_sweeps(lengths.n_draws))
+        what = "tuning" if len(bases) == 1 else "comparing kernels"
+        for index, kernel in zip(running, _run(plan, _tune, trials, n_sweeps, what), strict=True):
+            evidence[index], found[index] = kernel.log_evidence, kernel
+        unclear = unclear_kernels(evidence, log_prior, sorted(found))
+        ladders = [_TrialTask(searched[index], lengths, peak) for index in unclear]
+        n_sweeps = len(ladders) * pilot_sweeps(lengths.n_compared)
+        for index, kernel in zip(unclear, _run(plan, _tune_ladder, ladders, n_sweeps, what), strict=True):
+            evidence[index] = kernel.log_evidence
+            found[index] = replace(found[index], log_evidence=kernel.log_evidence)
     return evidence, [found.get(index) for index in range(len(bases))]
+
+
+def _in_the_running(evidence: list[LogEvidence], log_prior: np.ndarray, tried: Container[int]) -> list[int]:
+    """List the kernels that are not hopeless and were not tried yet."""
+    log_odds = log_prior + [one.value for one in evidence]
+    return [i for i in np.flatnonzero(log_odds > log_odds.max() - _HOPELESS).tolist() if i not in tried]
+
+
+def worst_rhat(kernel: TunedKernel, chains: Sequence[DenseDraws]) -> float:
+    """Return the largest R-hat of some rows' scores over the chains of a kernel.
+
+    Parameters
+    ----------
+    kernel : TunedKernel
+        The kernel.
+    chains : sequence of DenseDraws
+        What its chains drew, as many draws each.
+    """
+    data = _whole(kernel.model)
+    rows = evenly_spaced(data.n_rows, _MOST_ROWS)
+    scores = np.stack([data.individual_scores(chain.weights, rows) for chain in chains])
+    return float(np.nanmax(rank_rhat(scores), initial=1.0))
+
+
+def tune_ladders(plan: FitPlan, kernels: Sequence[TunedKernel], reasons: Sequence[str]) -> list[TunedKernel]:
+    """Tune ladders for kernels whose single chains are not to be trusted.
+
+    Parameters
+    ----------
+    plan : FitPlan
+        Data and model.
+    kernels : sequence of TunedKernel
+        The kernels, tuned on single replicas.
+    reasons : sequence of str
+        Why each needs a ladder.
+    """
+    lengths = lengths_for(plan)
+    tasks = [
+        _TrialTask(_SearchedKernel(kernel.model, _whole(kernel.model), [kernel.tuning.mode], rng), lengths, 0.0)
+        for kernel, rng in zip(kernels, plan.streams.for_ladders(len(kernels)), strict=True)
+    ]
+    ladders = _run(plan, _tune_ladder, tasks, len(tasks) * pilot_sweeps(lengths.n_compared), "tuning")
+    return [
+        replace(ladder, index=kernel.index, weight=kernel.weight, log_evidence=None, reason=reason)
+        for ladder, kernel, reason in zip(ladders, kernels, reasons, strict=True)
+    ]
 
 
 def _run(plan: FitPlan, function: Callable, tasks: Sequence, n_sweeps: int, what: str) -> list:
@@ -143,13 +193,18 @@ def unclear_kernels(evidence: list[LogEvidence], log_prior: np.ndarray, running:
 def _search(task: _SearchTask) -> _SearchedKernel:
     """Build the columns of a kernel, and search for its modes from the middle of the prior and from elsewhere."""
     model = kernel_model(task.plan, task.basis, np.ones(1))
-    data = model.backend
-    if not isinstance(data, WholeData):
-        raise TypeError("trials are for data that are held at once, and for two outcomes.")
+    data = _whole(model)
     target = data.target
     modes = [find_mode(target, prior_center(target.components))]
     modes += search_modes(target, _FIRST_SEARCHES - 1, task.rng)
     return _SearchedKernel(model, data, best_modes(modes), task.rng)
+
+
+def _whole(model: KernelModel) -> WholeData:
+    data = model.backend
+    if not isinstance(data, WholeData):
+        raise TypeError("trials are for data that are held at once, and for two outcomes.")
+    return data
 
 
 def _tune(task: _TrialTask) -> TunedKernel:
@@ -164,7 +219,7 @@ def _tune(task: _TrialTask) -> TunedKernel:
     trial = run_trial(data, tuning, modes, task.lengths.n_draws, kernel.rng, task.on_sweeps)
     rhat = float(np.nanmax(rank_rhat(trial.judged), initial=1.0))
     seen = f"short chains from {len(trial.position)} starts"
-    if rhat > _AGREE:
+    if rhat > AGREE:
         return _tune_ladder(replace(task, kernel=kernel), f"{seen} disagreed (R-hat {rhat:.2f})")
     bridge = bridge_evidence(data.target, trial.position, task.peak, kernel.rng)
     reason = f"{seen} agreed (R-hat {rhat:.2f}) and searches found one mode"

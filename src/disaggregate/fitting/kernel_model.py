@@ -12,9 +12,9 @@ from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.outcomes import column_order, stacked
 from disaggregate.model.report_noise import make_report_noise
 from disaggregate.model.reports import make_reports
-from disaggregate.parallel import hold
-from disaggregate.parallel.held import Held
+from disaggregate.parallel import distribute
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
+from disaggregate.parallel.partitions import Partitions
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.outcomes import OutcomeData
@@ -74,7 +74,7 @@ class TunedKernel:
     reason: str = ""
 
 
-def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | None = None) -> KernelModel:
+def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Partitions | None = None) -> KernelModel:
     """Find the columns of a kernel's Gaussian process, at once or partition by partition.
 
     Parameters
@@ -85,7 +85,7 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
         The kernel.
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence.
-    rows : Held, optional
+    rows : Partitions, optional
         The rows of the partitions, where there are any.
     """
     if plan.n_outcomes > 2:
@@ -97,7 +97,7 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Held | N
         whole = WholeData(components, directions.columns, make_reports(plan.data), powers, noise)
         return KernelModel(basis, directions.to_kernels, whole)
     half = independent_features(basis, plan.separate_constant)
-    gram = np.sum(rows.ask(_products_of, None, basis, half), axis=0)
+    gram = np.sum(rows.query(_products_of, None, basis, half), axis=0)
     spread, _, to_kernels = leading_directions(half, gram)
     n_fixed = int(basis.intercept and plan.separate_constant)
     to_kernels = with_constant(to_kernels, n_fixed)
@@ -115,13 +115,15 @@ def _outcome_model(plan: FitPlan, basis: Basis, powers: np.ndarray) -> KernelMod
     one = plan.components(directions.spread, directions.n_fixed, len(plan.X))
     order = column_order(one)
     components = stacked(one, plan.n_outcomes, one.n_places)
-    backend = OutcomeData(components, directions.columns[order], plan.outcome_reports, powers)
+    backend = OutcomeData(
+        components, directions.columns[order], plan.outcome_reports, powers, plan.outcome_samples
+    )
     return KernelModel(basis, np.ascontiguousarray(directions.to_kernels[order]), backend)
 
 
-def held_rows(plan: FitPlan) -> Held | None:
+def distributed_rows(plan: FitPlan) -> Partitions | None:
     """Put the rows of the partitions where they will be worked on."""
-    return None if plan.partitions is None else hold(plan.partitions.rows, plan.executor, plan.threads)
+    return None if plan.partitions is None else distribute(plan.partitions.rows, plan.executor, plan.threads)
 
 
 def _products_of(rows: PartitionRows, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:

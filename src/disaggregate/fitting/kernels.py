@@ -11,10 +11,10 @@ from scipy.special import softmax
 from disaggregate.basis import Basis, choose_centers
 from disaggregate.basis.centers import ALL_ROWS
 from disaggregate.fitting.escalation import try_kernels
-from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, held_rows, kernel_model, tuned
+from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, distributed_rows, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.reports import log_peaks
-from disaggregate.parallel import run_tasks
+from disaggregate.parallel import Monitor, run_tasks
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.start import best_mode
@@ -122,7 +122,7 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     take hours.
     """
     plan.prepare()
-    rows, scores, index = held_rows(plan), [], 0
+    rows, scores, index = distributed_rows(plan), [], 0
     if len(plan.bases) > 1:
         peak = float(log_peaks(plan.data).sum())
         rng = np.random.default_rng(0)
@@ -134,7 +134,9 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     n_replicas = 1 if plan.n_replicas is None else plan.n_replicas
     [rng] = plan.streams.for_pilots(1)
     model = kernel_model(plan, plan.bases[index], first_powers(n_replicas), rows)
-    return [tuned(model, tune(model.backend, n_replicas, ENOUGH_TO_TUNE, rng), index)], scores
+    with Monitor(pilot_sweeps(ENOUGH_TO_TUNE), told=plan.progress, what="tuning") as monitor:
+        tuning = tune(model.backend, n_replicas, ENOUGH_TO_TUNE, rng, monitor.on_sweeps)
+    return [tuned(model, tuning, index)], scores
 
 
 @dataclass(frozen=True)

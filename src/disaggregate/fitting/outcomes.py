@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from disaggregate.fitting.dense import DenseSampling
-from disaggregate.fitting.draws_place import DrawsPlace
+from disaggregate.fitting.draw_storage import DrawStorage
 from disaggregate.fitting.kernel_model import TunedKernel
 from disaggregate.fitting.results import Fitted
 from disaggregate.posterior.draws import KernelDraws, Put, gather_outcome_draws
@@ -17,14 +17,14 @@ from disaggregate.sampler.dense.chains import DenseDraws
 class OutcomeSampling(DenseSampling):
     """The same chains over the scores of several outcomes; see :class:`disaggregate.fitting.run.Sampling`."""
 
-    def fitted(self, place: DrawsPlace) -> Fitted:
+    def fitted(self, storage: DrawStorage) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
         draws, missing = self._even_draws()
         data = self._plan.data
         by_chain = [np.sum([part.label_sums for part in chain], axis=0) for chain in zip(*draws, strict=True)]
         labels = [data.in_caller_order(sums.reshape(len(data.order), -1)) for sums in by_chain]
         shares = np.sum([chain.share_tallies for chains in draws for chain in chains], axis=0)
-        posterior = self._beside_prior(self._posterior(draws, place))
+        posterior = self._beside_prior(self._posterior(draws, storage))
         return Fitted(posterior, np.stack(labels), shares, None, self._scores, missing)
 
     def _gathered(self, kernel: TunedKernel, chains: list[DenseDraws], put: Put) -> KernelDraws:

@@ -8,7 +8,7 @@ import numpy as np
 
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, usable_scale
-from disaggregate.parallel.held import Held
+from disaggregate.parallel.partitions import Partitions
 from disaggregate.sampler.dense.partition import PartitionRows
 
 
@@ -20,17 +20,17 @@ class _Totals(NamedTuple):
     squares: float
 
 
-def context_of_partitions(rows: Held, data: GroupedData) -> Context:
+def context_of_partitions(rows: Partitions, data: GroupedData) -> Context:
     """Average the features of each group in one reading of the partitions; see ``groups.context.context_of``.
 
     Parameters
     ----------
-    rows : Held
+    rows : Partitions
         The rows of each partition.
     data : GroupedData
         Their groups, in the same order.
     """
-    parts: list[_Totals] = rows.ask(_totals_of, None)
+    parts: list[_Totals] = rows.query(_totals_of, None)
     n_rows = len(data.order)
     origin = np.sum([part.in_all for part in parts], axis=0) / n_rows
     variance = sum(part.squares for part in parts) / n_rows - float(origin @ origin)

@@ -12,10 +12,11 @@ from disaggregate.basis import Basis
 from disaggregate.groups import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.model.components import Components, make_components
+from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_samples
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
 from disaggregate.parallel import Executor, Threads
-from disaggregate.parallel.monitor import Progress
+from disaggregate.parallel.monitor import Told
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.partitioned import PartitionedRows
 from disaggregate.sampler.model import Prior
@@ -90,8 +91,8 @@ class FitPlan:
         Where to run.
     executor : Executor or None
         Where to run instead.
-    progress : bool or callable
-        Whether to show a progress bar, or who is told instead.
+    progress : callable or None
+        Who is told of progress.
     storage : {"auto", "float64", "float32", "recomputed"}
         How partitions keep their columns.
     """
@@ -113,7 +114,7 @@ class FitPlan:
     streams: Streams
     threads: Threads
     executor: Executor | None
-    progress: Progress
+    progress: Told | None
     storage: str = "auto"
 
     @property
@@ -137,6 +138,13 @@ class FitPlan:
         )
 
     @property
+    def escalates(self) -> bool:
+        """Whether the fit finds out if its chains need a ladder: there may be several modes."""
+        has_one_mode = self.has_places or self.learns_confidence
+        is_whole = self.partitions is None and self.n_outcomes == 2
+        return self.schedule.moves == "dense" and self.n_replicas is None and is_whole and not has_one_mode
+
+    @property
     def n_outcomes(self) -> int:
         """Number of outcomes."""
         return len(self.data.outcomes) if isinstance(self.data, GroupedOutcomes) else 2
@@ -147,6 +155,11 @@ class FitPlan:
         if not isinstance(self.data, GroupedOutcomes):
             raise TypeError("reports on two outcomes are no count vectors.")
         return make_outcome_reports(self.data)
+
+    @cached_property
+    def outcome_samples(self) -> OutcomeSamples | None:
+        """Groups that are samples of populations, where there are more than two outcomes."""
+        return make_outcome_samples(self.data) if isinstance(self.data, GroupedOutcomes) else None
 
     def prepare(self) -> None:
         """Make sure that what the fit needs is compiled."""

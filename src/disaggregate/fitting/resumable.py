@@ -1,7 +1,7 @@
 """What a checkpoint must hold: types, shapes and sizes, before any chain, and with it compiled code, sees it.
 
 Compiled code does not look where it writes. So nothing of a file goes to it that does not fit the data of the fit
-that is to be resumed, whoever has written the file.
+that is to be resumed, no matter where the file was written.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import numpy as np
 
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence
-from disaggregate.sampler.kept import Batch, are_on_disk
+from disaggregate.sampler.model import LOG_SCALE_BOUND, SparseData, State
+from disaggregate.storage.draw_store import Batch, are_on_disk
 
 Given = ParamSpec("Given")
 
 _MOST_DRAWS = 2**40
 _MOST_RUNGS = 1000
 _LARGEST = 1e100
-_ROWS_AT_ONCE = 2**14
+_ROUNDING = 1e-6
+ROWS_AT_ONCE = 2**14
 # Words of generators and of checksums are unsigned, of so many bits at most.
 _WORDS = {"has_uint32": 2, "uinteger": 2**32}
 _LARGEST_WORD = 2**128
@@ -99,9 +101,9 @@ def require_tuning(found: dict[str, Any], n_coordinates: int) -> None:
     _require(ratios.shape[1:] == (n_rungs - 1, 2), "its likelihood ratios")
 
 
-@dataclass(frozen=True)
-class DenseShape:
-    """What the snapshot of some chains of a Gaussian process must look like.
+@dataclass(frozen=True, kw_only=True)
+class ChainShape:
+    """What the snapshot of a chain, or of several in lock step, must look like.
 
     Attributes
     ----------
@@ -122,18 +124,18 @@ class DenseShape:
 
 
 @_one_complaint
-def require_dense_chain(snapshot: Any, shape: DenseShape) -> None:
+def require_dense_chain(snapshot: Any, shape: ChainShape) -> None:
     """Check the snapshot of some chains of a Gaussian process.
 
     Parameters
     ----------
     snapshot : dict
         As it came out of a file.
-    shape : DenseShape
+    shape : ChainShape
         What it must look like.
     """
     fresh = shape.fresh
-    _require(isinstance(snapshot, dict) and set(snapshot) == set(fresh), "the state of a chain")
+    _require_parts(snapshot, fresh)
     _require(_is_whole(snapshot["n_done"], 0, shape.n_sweeps), "the number of sweeps")
     for name in ("generators", "sums", "tally", "step"):
         _require_like(snapshot[name], fresh[name], f"{name} of a chain")
@@ -146,7 +148,7 @@ def require_dense_chain(snapshot: Any, shape: DenseShape) -> None:
         return
     _require_like(snapshot["state"], list(shape.state), "the state of a chain")
     position, _, _, is_known, sweep = snapshot["state"]
-    _require(bool(np.isfinite(position).all()), "the position of a chain")
+    _require(bool(np.isfinite(position).all()) and _are_moderate(position), "the position of a chain")
     _require(bool(((is_known == 0) | (is_known == 1)).all()), "the state of a chain")
     _require(0 <= int(sweep[0]) <= shape.n_sweeps, "the number of sweeps")
 
@@ -171,41 +173,30 @@ def require_sparse_found(found: Any, n_bases: int, n_replicas: int | None) -> No
     _require_powers(found["powers"], 1 if n_replicas is None else n_replicas)
 
 
-@dataclass(frozen=True)
-class SparseShape:
+@dataclass(frozen=True, kw_only=True)
+class SparseShape(ChainShape):
     """What the snapshot of a chain with sparse weights must look like.
+
+    The arrays of active columns of its state may have another length.
 
     Attributes
     ----------
-    fresh : dict
-        The snapshot of the same chain before its first sweep.
-    state : sequence of ndarray
-        A state of the right types, whose arrays of active columns may have another length.
-    n_columns, n_fixed : int
-        Columns, and how many of them are always active.
+    data : SparseData
+        The columns, and what the groups report.
     n_rungs : int
         Replicas.
     sums : list of ndarray
         Sums over draws of the right shapes and types.
-    nothing : tuple of ndarray
-        An empty batch of draws.
-    n_sweeps : int
-        Sweeps in all.
     """
 
-    fresh: dict[str, Any]
-    state: Sequence[np.ndarray]
-    n_columns: int
-    n_fixed: int
+    data: SparseData
     n_rungs: int
     sums: list[np.ndarray]
-    nothing: Batch
-    n_sweeps: int
 
 
 @_one_complaint
 def require_sparse_chain(snapshot: Any, shape: SparseShape) -> None:
-    """Check the snapshot of a chain with sparse weights, whose states hold places in arrays.
+    """Check the snapshot of a chain with sparse weights, whose states hold indices into arrays.
 
     Parameters
     ----------
@@ -214,7 +205,7 @@ def require_sparse_chain(snapshot: Any, shape: SparseShape) -> None:
     shape : SparseShape
         What it must look like.
     """
-    _require(isinstance(snapshot, dict) and set(snapshot) == set(shape.fresh), "the state of a chain")
+    _require_parts(snapshot, shape.fresh)
     _require_like(snapshot["generator"], shape.fresh["generator"], "the generator of a chain")
     _require_generator(snapshot["generator"])
     _require_draws(snapshot["kept"], shape.nothing)
@@ -248,8 +239,8 @@ def require_sound_draws(drawn: Batch) -> None:
     lengths = {len(array) for array in by_draw if np.prod(array.shape[1:])}  # rows of nothing take no file
     _require(len(lengths) == 1, "its draws")
     for array in drawn:
-        for first in range(0, len(array), _ROWS_AT_ONCE):
-            _require(_are_moderate(array[first : first + _ROWS_AT_ONCE]), "its draws")
+        for first in range(0, len(array), ROWS_AT_ONCE):
+            _require(_are_moderate(array[first : first + ROWS_AT_ONCE]), "its draws")
 
 
 def require_active_columns(draws: Any, n_columns: int) -> None:
@@ -265,30 +256,52 @@ def require_active_columns(draws: Any, n_columns: int) -> None:
     _require_columns(draws.size, draws.active, draws.weights, n_columns)
 
 
+def _require_parts(snapshot: Any, fresh: dict[str, Any]) -> None:
+    _require(isinstance(snapshot, dict) and set(snapshot) == set(fresh), "the state of a chain")
+
+
 def _require_sparse_state(state: Any, shape: SparseShape) -> None:
-    """Check a state: lengths that agree, and active and proposed columns that there are."""
+    """Check a state: lengths that agree, columns that there are, and what follows from them."""
     _require(isinstance(state, list) and len(state) == len(shape.state), "the state of a chain")
+    n_fixed, n_columns = shape.data.n_fixed, len(shape.data.gram)
     capacity = len(state[3]) if _is_array(state[3], np.int64) else -1
-    _require(shape.n_fixed <= capacity <= shape.n_columns, "the active columns of a chain")
+    _require(n_fixed <= capacity <= n_columns, "the active columns of a chain")
     resized = {3: (capacity,), 4: (capacity, capacity), 5: (capacity,), 6: (capacity,), 7: (capacity,)}
-    for place, (part, like) in enumerate(zip(state, shape.state, strict=True)):
-        expected = resized.get(place, like.shape)
+    for number, (part, like) in enumerate(zip(state, shape.state, strict=True)):
+        expected = resized.get(number, like.shape)
         _require(_is_array(part, like.dtype) and part.shape == expected, "the state of a chain")
-        _require(bool(np.isfinite(part).all()), "the state of a chain")
-    size, active, scale, candidates, sweep = int(state[2][0]), state[3], state[8], state[9], int(state[11][0])
-    _require(shape.n_fixed <= size <= capacity, "the active columns of a chain")
-    _require(bool((active[: shape.n_fixed] == np.arange(shape.n_fixed)).all()), "the fixed columns of a chain")
+        _require(bool(np.isfinite(part).all()) and _are_moderate(part), "the state of a chain")
+    size, active, candidates, sweep = int(state[2][0]), state[3], state[9], int(state[11][0])
+    _require(n_fixed <= size <= capacity, "the active columns of a chain")
+    _require(bool((active[:n_fixed] == np.arange(n_fixed)).all()), "the fixed columns of a chain")
     for columns in (active, candidates):
-        _require(bool(((columns >= 0) & (columns < shape.n_columns)).all()), "the active columns of a chain")
+        _require(bool(((columns >= 0) & (columns < n_columns)).all()), "the active columns of a chain")
     _require(len(set(active[:size].tolist())) == size, "the active columns of a chain")
-    _require(bool((np.diagonal(state[4])[:size] > 0.0).all()) and float(scale[0]) > 0.0, "the state of a chain")
     _require(0 <= sweep <= shape.n_sweeps, "the number of sweeps")
+    _require_consistent(State(*state), size, shape.data)
+
+
+def _require_consistent(state: State, size: int, data: SparseData) -> None:
+    """Check what follows from the active columns and their weights: slice moves do not end where it does not."""
+    active, weights = state.active[:size], state.weights[:size]
+    factor, gram = np.tril(state.factor[:size, :size]), data.gram[np.ix_(active, active)]
+    _require(bool((np.diagonal(factor) > 0.0).all()), "the factor of a chain")
+    _require(_is_close(factor @ factor.T, gram, np.abs(gram)), "the factor of a chain")
+    terms = data.psi[active] * weights[:, np.newaxis]
+    _require(_is_close(terms.sum(axis=0), state.fitted, np.abs(terms)), "the scores of a chain")
+    scale = float(state.scale[0])
+    _require(scale > 0.0 and abs(np.log(scale)) <= LOG_SCALE_BOUND + _ROUNDING, "the scale of a chain")
+
+
+def _is_close(found: np.ndarray, expected: np.ndarray, parts: np.ndarray) -> bool:
+    """Tell whether two sums agree up to rounding, given the sizes of their parts."""
+    return bool((np.abs(found - expected) <= _ROUNDING * parts.max(initial=0.0)).all())
 
 
 def _require_active_draws(kept: Any, shape: SparseShape) -> None:
     if not are_on_disk(kept):
         for batch in kept:
-            _require_columns(batch[0], batch[2], batch[3], shape.n_columns)
+            _require_columns(batch[0], batch[2], batch[3], len(shape.data.gram))
 
 
 def _require_columns(size: np.ndarray, active: np.ndarray, weights: np.ndarray, n_columns: int) -> None:

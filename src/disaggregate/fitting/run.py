@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from disaggregate.fitting.draws_place import DrawsPlace
+from disaggregate.fitting.draw_storage import DrawStorage
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
-from disaggregate.parallel import Runner, Watcher, run_in_turns
+from disaggregate.parallel import Runner, Watcher, run_round_robin
 from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.kept import Kept
+from disaggregate.storage.draw_store import DrawStore
 
 
 class Chain(Runner, Protocol):
     """A chain, and where it keeps its draws."""
 
-    kept: Kept
+    store: DrawStore
 
 
 class Sampling(Protocol):
@@ -39,13 +39,16 @@ class Sampling(Protocol):
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
 
+    def again_as_ladders(self) -> Sampling | None:
+        """Return the same with ladders where single chains ended in different modes; None where none did."""
+
     def resume_state(self) -> dict[str, Any]:
         """Return what the chains were set up with, as far as it took time to find."""
 
     def restore(self, snapshots: list[Any]) -> None:
         """Resume all chains from their snapshots, once these are found sound."""
 
-    def fitted(self, place: DrawsPlace) -> Fitted:
+    def fitted(self, storage: DrawStorage) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
 
 
@@ -59,10 +62,10 @@ def run(sampling: Sampling, plan: FitPlan, watcher: Watcher | None = None) -> bo
     plan : FitPlan
         Where to run.
     watcher : Watcher, optional
-        Told after every turn.
+        Called after every batch.
     """
     plan.prepare()
-    return run_in_turns(
+    return run_round_robin(
         sampling.chains,
         threads=plan.threads,
         progress=plan.progress,

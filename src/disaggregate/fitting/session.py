@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from disaggregate.complete_file import require_room
 from disaggregate.fitting.dense import DenseSampling
-from disaggregate.fitting.draws_place import DrawsInFolder, DrawsInMemory, DrawsPlace
+from disaggregate.fitting.draw_storage import DrawStorage, FolderStorage, MemoryStorage
 from disaggregate.fitting.outcomes import OutcomeSampling
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
-from disaggregate.fitting.rounds import more_draws
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
 from disaggregate.parallel import Watcher
+from disaggregate.parallel.monitor import Told
 from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.kept import are_on_disk
+from disaggregate.posterior.stopping import more_draws
+from disaggregate.storage.atomic_files import require_disk_space
+from disaggregate.storage.draw_store import are_on_disk
 
 
 class Checkpoints(Protocol):
-    """Reads and writes checkpoints; given to a session, so that fitting knows nothing of files."""
+    """Reads and writes checkpoints; given to a session, so that fitting knows nothing about files."""
 
     def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
         """Tell fits apart."""
 
     def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:
-        """Read where a run was; None when it never wrote anything down."""
+        """Read where a run was; None if it never wrote a checkpoint."""
 
     def writer(self, path: Any, fingerprint: str, seed: int) -> CheckpointWriter:
         """Return what writes where chains are, every so often."""
@@ -44,14 +46,14 @@ class CheckpointWriter(Watcher):
         """Begin with chains that were just set up; they are on file from now on."""
 
     def replan(self, resume_state: dict[str, Any]) -> None:
-        """Take down that the same chains have got more draws to do."""
+        """Record that the same chains have more draws to do."""
 
     def write(self) -> None:
-        """Write where the chains are; nobody must be moving them."""
+        """Write where the chains are; they must not be moving."""
 
 
 class FitSession:
-    """What a fit is about, its chains, and where it is written down on the way.
+    """What a fit is about, its chains, and where its checkpoints go.
 
     Parameters
     ----------
@@ -87,8 +89,9 @@ class FitSession:
         self._fingerprint = checkpoints.fingerprint(parameters, features, data)
         self._path, self._resume = checkpoint, resume
         self._saved = checkpoints.read(checkpoint, self._fingerprint) if resume else None
-        self._folder = None if draws_to is None else DrawsInFolder(Path(draws_to).absolute())
+        self._folder = None if draws_to is None else FolderStorage(Path(draws_to).absolute())
         self._sampling: Sampling | None = None
+        self._singles: Sampling | None = None  # chains that were run again as ladders
         self._plan: FitPlan | None = None
         self._seed = 0
 
@@ -115,7 +118,7 @@ class FitSession:
         self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
-            require_room(self._folder.folder, plan.least_bytes)
+            require_disk_space(self._folder.folder, plan.least_bytes)
             self._folder.claim(again=self._resume)
         kind: type[DenseSampling] | type[SparseSampling]
         kind = DenseSampling if plan.schedule.moves == "dense" else SparseSampling
@@ -126,7 +129,7 @@ class FitSession:
         self._sampling = self._with_store(kind.resume(plan, self._saved["resume_state"]))
         self._sampling.restore(self._saved["chains"])
 
-    def warm_start(self, last: FitSession | None, n_draws: int) -> None:
+    def warm_start(self, last: FitSession | None, n_draws: int, progress: Told | None) -> None:
         """Take the chains of the last fit, if it was about the same, and plan some more draws."""
         if last is None or last._sampling is None:
             raise ValueError(
@@ -140,7 +143,8 @@ class FitSession:
             )
         if last._folder != self._folder:
             raise ValueError("warm_start adds draws where those of the last fit are; give the same draws_to=.")
-        self._seed, self._sampling, self._plan = last._seed, last._sampling, last._plan
+        self._seed, self._sampling = last._seed, last._sampling
+        self._plan = replace(last.plan, progress=progress)
         self._sampling.lengthen(n_draws)
 
     def run(self, are_enough: Callable[[Posterior], bool] | None = None) -> Fitted:
@@ -151,28 +155,49 @@ class FitSession:
         are_enough : callable, optional
             Tells whether draws are enough; without it there is one round of them.
         """
-        sampling, plan = self._ready, self.plan
-        writer = None
+        plan, writer = self.plan, None
         with plan.threads:
             if self._path is not None:
                 writer = self._checkpoints.writer(self._path, self._fingerprint, self._seed)
-                writer.watch(sampling.resume_state(), sampling.chains)
-            while run(sampling, plan, writer) and are_enough is not None:
-                n_more = more_draws(sampling.n_planned)
-                if n_more == 0 or are_enough(sampling.so_far()):
-                    break
-                sampling.lengthen(n_more)
-                if writer is not None:
-                    writer.replan(sampling.resume_state())
+                writer.watch(self._ready.resume_state(), self._ready.chains)
+            while run(self._ready, plan, writer) and self._has_more(are_enough, writer):
+                pass
             if writer is not None:
                 writer.write()
-        return sampling.fitted(self._store)
+        return self._fitted()
+
+    def _fitted(self) -> Fitted:
+        """Return what was drawn; what single chains drew, if ladders in their stead were stopped before a draw."""
+        try:
+            return self._ready.fitted(self._storage)
+        except KeyboardInterrupt:
+            if self._singles is None or self._folder is not None:  # files are written over
+                raise
+            self._sampling = self._singles
+            return self._ready.fitted(self._storage)
+
+    def _has_more(self, are_enough: Callable[[Posterior], bool] | None, writer: CheckpointWriter | None) -> bool:
+        """Tell whether chains that are done have to go on, as ladders or for another round of draws."""
+        ladders = self._ready.again_as_ladders()
+        if ladders is not None:
+            self._singles, self._sampling = self._ready, self._with_store(ladders)
+            if writer is not None:
+                writer.watch(ladders.resume_state(), ladders.chains)
+            return True
+        sampling = self._ready
+        n_more = 0 if are_enough is None else more_draws(sampling.n_planned)
+        if n_more == 0 or are_enough is None or are_enough(sampling.so_far()):
+            return False
+        sampling.lengthen(n_more)
+        if writer is not None:
+            writer.replan(sampling.resume_state())
+        return True
 
     def _require_no_other_checkpoint(self) -> None:
         """Refuse to start anew over the checkpoint of a fit that may have cost hours."""
         if self._path is not None and not self._resume and Path(self._path).exists():
             raise ValueError(
-                f"checkpoint={str(self._path)!r} exists already. Resume it (resume=True, --resume), remove it, or "
+                f"checkpoint={str(self._path)!r} exists already. Resume it (resume=True), remove it, or "
                 "give another one."
             )
 
@@ -183,8 +208,8 @@ class FitSession:
         return self._sampling
 
     @property
-    def _store(self) -> DrawsPlace:
-        return self._folder or DrawsInMemory()
+    def _storage(self) -> DrawStorage:
+        return self._folder or MemoryStorage()
 
     def _has_draws_on_disk(self) -> bool:
         """Tell whether a checkpoint has its draws in a folder; whether it makes sense is judged later."""
@@ -194,5 +219,5 @@ class FitSession:
 
     def _with_store(self, sampling: Sampling) -> Sampling:
         for number, chain in enumerate(sampling.chains):
-            chain.kept = self._store.kept(number)
+            chain.store = self._storage.store_for(number)
         return sampling

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from disaggregate.basis import unit_columns
-from disaggregate.fitting.draws_place import DrawsInMemory, DrawsPlace
+from disaggregate.fitting.draw_storage import DrawStorage, MemoryStorage
 from disaggregate.fitting.kernels import most_probable
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted, even_draws, tallies
@@ -28,11 +28,11 @@ from disaggregate.parallel.monitor import Monitor
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import ladder_report
-from disaggregate.posterior.mixture import Posterior, weave
+from disaggregate.posterior.mixture import Posterior, interleave
 from disaggregate.sampler.chain import NO_DRAWS, ChainDraws, SparseChain
-from disaggregate.sampler.chains import proposals_a_sweep, sparse_chains
+from disaggregate.sampler.chains import proposals_per_sweep, sparse_chains
 from disaggregate.sampler.ladder import PILOT_SWEEPS, LadderChain, tune_powers
-from disaggregate.sampler.model import Problem, empty_state, make_problem
+from disaggregate.sampler.model import SparseData, empty_state, make_sparse_data
 
 
 class SparseSampling:
@@ -55,11 +55,11 @@ class SparseSampling:
         self._scores: list[KernelScore] = chosen[1]
         self._basis = plan.bases[self._index]
         psi, self._column_scales = unit_columns(self._basis.columns(plan.X))
-        self._problem = make_problem(psi, int(self._basis.intercept), plan.data)
-        self._powers = _powers(self._problem, plan) if found is None else found["powers"]
+        self._data = make_sparse_data(psi, int(self._basis.intercept), plan.data)
+        self._powers = _powers(self._data, plan) if found is None else found["powers"]
         generators = plan.streams.for_chains(plan.n_chains)
         self._chains: Sequence[SparseChain | LadderChain] = sparse_chains(
-            self._problem, plan.prior, plan.schedule, self._powers, generators
+            self._data, plan.prior, plan.schedule, self._powers, generators
         )
 
     @classmethod
@@ -88,12 +88,15 @@ class SparseSampling:
     def so_far(self) -> Posterior:
         """Return what was drawn so far, to be judged."""
         [chains], _ = even_draws([[chain.draws() for chain in self._chains]], [self.n_planned])
-        return self._posterior(chains, DrawsInMemory())
+        return self._posterior(chains, MemoryStorage())
 
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
         for chain in self._chains:
             chain.schedule = replace(chain.schedule, n_draws=chain.schedule.n_draws + n_draws)
+
+    def again_as_ladders(self) -> None:
+        """Leave chains as they are: ladders of sparse weights are expensive, and asked for or not."""
 
     def resume_state(self) -> dict[str, Any]:
         """Return what the pilot runs found."""
@@ -111,45 +114,44 @@ class SparseSampling:
             require_sparse_chain(snapshot, self._shape(chain))
         for chain, snapshot in zip(self._chains, snapshots, strict=True):
             chain.restore(snapshot)
-            require_sound_draws(chain.kept.joined(self._shape(chain).nothing))
-            require_active_columns(chain.draws(), len(self._problem.gram))  # also those that are in files
+            require_sound_draws(chain.store.joined(self._shape(chain).nothing))
+            require_active_columns(chain.draws(), len(self._data.gram))  # also those that are in files
 
     def _shape(self, chain: SparseChain | LadderChain) -> SparseShape:
         """Say what the snapshot of a chain looks like; that of a fresh one tells most of it."""
-        problem, n_rungs = self._problem, len(self._powers)
-        sums = [np.zeros(n, dtype=np.int64) for n in (problem.psi.shape[1], len(problem.evidence.likelihood))]
+        data, n_rungs = self._data, len(self._powers)
+        sums = [np.zeros(n, dtype=np.int64) for n in (data.psi.shape[1], len(data.evidence.likelihood))]
         of_ladder = (np.zeros(n_rungs - 1),) if n_rungs > 1 else ()
         ratios = (np.empty((0, n_rungs - 1, 2)),) if n_rungs > 1 else ()
         return SparseShape(
             fresh=chain.snapshot(),
-            state=empty_state(problem, proposals_a_sweep(problem, chain.schedule)),
-            n_columns=len(problem.gram),
-            n_fixed=problem.n_fixed,
+            state=empty_state(data, proposals_per_sweep(data, chain.schedule)),
+            data=data,
             n_rungs=n_rungs,
             sums=[*sums, *of_ladder],
             nothing=(*NO_DRAWS, *ratios),
             n_sweeps=chain.n_sweeps,
         )
 
-    def fitted(self, place: DrawsPlace) -> Fitted:
+    def fitted(self, storage: DrawStorage) -> Fitted:
         """Return what was drawn so far, with the draws where they are to be."""
         drawn = [chain.draws() for chain in self._chains]
         [chains], missing = even_draws([drawn], [self._chains[0].schedule.n_draws])
         data, prior = self._plan.data, self._plan.prior
         # Under the prior (5) a constant f has the variance delta2 / N.
         ladder = ladder_report(chains, self._powers, data, inverse_gamma(prior.mu, prior.nu / len(self._plan.X)))
-        return Fitted(self._posterior(chains, place), *tallies(data, [chains]), ladder, self._scores, missing)
+        return Fitted(self._posterior(chains, storage), *tallies(data, [chains]), ladder, self._scores, missing)
 
-    def _posterior(self, chains: list[ChainDraws], place: DrawsPlace) -> Posterior:
-        part = gather_sparse_draws(chains, self._basis, self._column_scales, partial(place.put, 0))
-        return weave([part], self._plan.streams.for_order())
+    def _posterior(self, chains: list[ChainDraws], storage: DrawStorage) -> Posterior:
+        part = gather_sparse_draws(chains, self._basis, self._column_scales, partial(storage.put, 0))
+        return interleave([part], self._plan.streams.for_order())
 
 
-def _powers(problem: Problem, plan: FitPlan) -> np.ndarray:
+def _powers(data: SparseData, plan: FitPlan) -> np.ndarray:
     # Without evidence a sparse prior has many active kernels, so replicas are expensive: only on request.
     if plan.n_replicas is None or plan.n_replicas == 1:
         return np.ones(1)
-    n_proposals = proposals_a_sweep(problem, plan.schedule)
+    n_proposals = proposals_per_sweep(data, plan.schedule)
     generator = plan.streams.for_pilots(1)[0]
-    with Monitor(PILOT_SWEEPS, show=plan.progress, what="tuning") as monitor:
-        return tune_powers(problem, plan.prior, int(plan.n_replicas), n_proposals, generator, monitor.on_sweeps)
+    with Monitor(PILOT_SWEEPS, told=plan.progress, what="tuning") as monitor:
+        return tune_powers(data, plan.prior, int(plan.n_replicas), n_proposals, generator, monitor.on_sweeps)

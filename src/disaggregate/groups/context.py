@@ -13,7 +13,7 @@ from disaggregate.groups.grouped import GroupedData
 
 @dataclass(frozen=True)
 class Context:
-    """Average features of groups, from which people of the same features may differ by the company they keep.
+    """Average features of groups, by which people of the same features may differ between groups.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Context:
         X : ndarray of shape (n_rows, n_features)
             Individuals.
         groups : sequence of hashable, optional
-            The group of each; None for somebody of whom it is not known, or of all of them. They are taken for
+            The group of each; None for people whose group is not known, or for all of them. They are taken for
             members of a group that is like all people together.
         """
         return np.hstack([X, self.of_rows(X, groups)])

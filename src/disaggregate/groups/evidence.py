@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Literal, TypeGuard
+from typing import Any, ClassVar, Literal, TypeGuard
 
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
@@ -57,6 +57,10 @@ _LARGEST_COUNT = 2**62
 class Evidence(ABC):
     """What is known of the count of positives in one group."""
 
+    nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
+    takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
+    is_uninformative: ClassVar[bool] = False
+
     @abstractmethod
     def log_likelihood(self, n: int) -> np.ndarray:
         """Log likelihood of each possible count of positives.
@@ -96,13 +100,28 @@ class Evidence(ABC):
 
     @property
     def population(self) -> Population | None:
-        """The population that the report speaks of, where the members are a sample of it."""
+        """The population that the report describes, where the members are a sample of it."""
         return None
 
     @property
     def learns_confidence(self) -> bool:
         """Whether it is to be learned how exact the report is."""
         return False
+
+    @property
+    def stated_confidence(self) -> float | None:
+        """How exact the report says it is, where it says so by a number."""
+        return None
+
+    def trusted_less(self, most: float, divisor: float) -> Evidence:
+        """Return the report with a lower confidence, where it states one; else itself.
+
+        Parameters
+        ----------
+        most, divisor : float
+            The confidence becomes this much at most, and this part of what it was at most.
+        """
+        return self
 
     def densities(self, counts: np.ndarray, n: int) -> np.ndarray:
         """Density of the report by confidence and count, where the confidence is learned.
@@ -169,6 +188,9 @@ class Fraction(Evidence):
         :mod:`disaggregate.model.report_noise`.
     """
 
+    nouns: ClassVar[tuple[str, str]] = ("share", "shares")
+    takes_weights: ClassVar[bool] = True
+
     share: float
     confidence: float | Literal["auto"] = 1000.0
 
@@ -185,6 +207,14 @@ class Fraction(Evidence):
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return self.log_likelihood_at(np.arange(n + 1), n)
+
+    @property
+    def stated_confidence(self) -> float | None:
+        return None if isinstance(self.confidence, str) else self.confidence
+
+    def trusted_less(self, most: float, divisor: float) -> Evidence:
+        confidence = self.stated_confidence
+        return self if confidence is None else Fraction(self.share, min(most, confidence / divisor))
 
     @property
     def learns_confidence(self) -> bool:
@@ -235,6 +265,8 @@ class Fraction(Evidence):
 class Count(Evidence):
     """An exact tally: ``positives`` members are positive."""
 
+    nouns: ClassVar[tuple[str, str]] = ("count", "counts")
+
     positives: int
 
     def __post_init__(self) -> None:
@@ -259,6 +291,8 @@ class Count(Evidence):
 @dataclass(frozen=True)
 class Between(Evidence):
     """From ``low`` to ``high`` members are positive, both bounds included."""
+
+    nouns: ClassVar[tuple[str, str]] = ("range", "ranges")
 
     low: int
     high: int
@@ -287,6 +321,8 @@ class Between(Evidence):
 class AtLeast(Evidence):
     """At least ``positives`` members are positive; ``AtLeast(1)`` is multiple-instance learning."""
 
+    nouns: ClassVar[tuple[str, str]] = ("lower bound", "lower bounds")
+
     positives: int = 1
 
     def __post_init__(self) -> None:
@@ -308,6 +344,8 @@ class AtLeast(Evidence):
 @dataclass(frozen=True)
 class AtMost(Evidence):
     """At most ``positives`` members are positive."""
+
+    nouns: ClassVar[tuple[str, str]] = ("upper bound", "upper bounds")
 
     positives: int
 
@@ -331,8 +369,9 @@ class AtMost(Evidence):
 class Population(Evidence):
     """The members are a random sample of a larger group that has this share of positives.
 
-    It says nothing of the members' own count, as others of the same features may answer otherwise; it speaks of
-    the average probability over the whole group, whose composition the members show, with the noise of a sample.
+    It says nothing about the members' own count, as others of the same features may answer otherwise. It is
+    about the average probability over the whole group, whose composition the members show with the noise of
+    a sample.
     See :mod:`disaggregate.model.populations`.
 
     Parameters
@@ -342,6 +381,9 @@ class Population(Evidence):
     size : int, optional
         Number of people in the larger group; without it, as many as make the share exact.
     """
+
+    nouns: ClassVar[tuple[str, str]] = ("share of the whole group", "shares of whole groups")
+    takes_weights: ClassVar[bool] = True
 
     share: float
     size: int | None = None
@@ -373,6 +415,8 @@ class Population(Evidence):
 @dataclass(frozen=True)
 class Survey(Evidence):
     """A poll of ``sampled`` of the members, taken at random, found ``positives`` positives."""
+
+    nouns: ClassVar[tuple[str, str]] = ("poll", "polls")
 
     positives: int
     sampled: int
@@ -418,6 +462,8 @@ class NoisyCount(Evidence):
         Kind of noise.
     """
 
+    nouns: ClassVar[tuple[str, str]] = ("count with privacy noise", "counts with privacy noise")
+
     value: float
     scale: float
     noise: Literal["laplace", "gaussian"] = "laplace"
@@ -456,6 +502,10 @@ class NoisyCount(Evidence):
 class Unknown(Evidence):
     """Nothing is known of the count; the group still shapes the basis and gets predictions."""
 
+    nouns: ClassVar[tuple[str, str]] = ("group without a result", "groups without a result")
+    takes_weights: ClassVar[bool] = True
+    is_uninformative: ClassVar[bool] = True
+
     def log_likelihood(self, n: int) -> np.ndarray:
         return np.zeros(n + 1)
 
@@ -479,6 +529,8 @@ class AllOf(Evidence):
     parts : tuple of Evidence
         Every one of them holds.
     """
+
+    nouns: ClassVar[tuple[str, str]] = ("group with several results", "groups with several results")
 
     parts: tuple[Evidence, ...]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from disaggregate.groups.evidence import Evidence, Population, Unknown
+from disaggregate.groups.evidence import Evidence, Population
 from disaggregate.groups.units import effective_size, largest_rounding_error, whole_units
 
 # Into how many steps shares are cut where counts are not listed.
@@ -96,7 +96,7 @@ class GroupedData:
         return [report.population for report in self.evidence]
 
     @property
-    def tells_of_places(self) -> bool:
+    def rows_stand_for_places(self) -> bool:
         """Whether rows are samples or cells of places, and not all people of groups, one by one."""
         return self.counts is not None or any(population is not None for population in self.populations)
 
@@ -114,8 +114,8 @@ class GroupedData:
     @property
     def ids(self) -> list[Hashable]:
         """The group of each of the caller's rows."""
-        places = self.in_caller_order(np.repeat(np.arange(len(self.names)), self.sizes))
-        return [self.names[place] for place in places]
+        indices = self.in_caller_order(np.repeat(np.arange(len(self.names)), self.sizes))
+        return [self.names[index] for index in indices]
 
     def in_caller_order(self, sorted_values: np.ndarray) -> np.ndarray:
         """Take one value a sorted row back to the caller's order of rows."""
@@ -151,9 +151,7 @@ def group_rows(
     offsets = np.concatenate([[0], np.cumsum(np.bincount(codes))])
     order = np.argsort(codes, kind="stable")
     is_sample = np.array([report.population is not None for report in evidence])
-    has_no_units = is_sample | np.array(
-        [counts is not None and isinstance(report, Unknown) for report in evidence]
-    )
+    has_no_units = is_sample | np.array([counts is not None and report.is_uninformative for report in evidence])
     members = [
         _members(bare, *parts)
         for bare, *parts in zip(
@@ -212,7 +210,7 @@ def _members(has_no_units: bool, weights: np.ndarray | None, counts: np.ndarray 
 def _require_one_meaning(name: Hashable, members: _Members) -> None:
     if (members.counts > 1).any() and (members.units > 1).any():
         raise ValueError(
-            f"group {name!r} has both counts and unequal sample_weight, but its report speaks of its own people: "
+            f"group {name!r} has both counts and unequal sample_weight, but its report is about its own people: "
             "a cell of several people with a weight has two meanings. Give one of the two, or a Population if the "
             "cells are a sample."
         )

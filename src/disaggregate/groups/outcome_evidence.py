@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -19,7 +19,7 @@ from scipy.special import gammaln, xlogy
 from disaggregate.groups.evidence import _is_number, _whole
 from disaggregate.groups.forms import is_missing
 
-__all__ = ["Bounds", "Counts", "OutcomeEvidence", "Shares"]
+__all__ = ["Bounds", "Counts", "OutcomeEvidence", "PopulationShares", "Shares"]
 
 # Shares may fail to add up to one by this much: they are rounded in print.
 ROUNDING = 0.005
@@ -53,9 +53,12 @@ class NormalReport(NamedTuple):
 class OutcomeEvidence(ABC):
     """What is known of the counts of several outcomes in one group."""
 
+    nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
+    takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
+
     @property
     @abstractmethod
-    def told(self) -> tuple[Hashable, ...]:
+    def named_outcomes(self) -> tuple[Hashable, ...]:
         """The outcomes that the report names."""
 
     @abstractmethod
@@ -98,13 +101,23 @@ class OutcomeEvidence(ABC):
         return {}
 
     @property
-    def says_nothing(self) -> bool:
-        """Whether all count vectors agree with it equally well."""
+    def is_uninformative(self) -> bool:
+        """Whether nothing can be learned from it."""
         return False
 
     @property
-    def population(self) -> None:
-        """The population of which the members are a sample: none."""
+    def is_complete(self) -> bool:
+        """Whether the outcomes that it names are all that the group has."""
+        return False
+
+    @property
+    def stated_confidence(self) -> float | None:
+        """How exact the report says it is, where it says so by a number."""
+        return None
+
+    @property
+    def population(self) -> PopulationShares | None:
+        """The population of which the members are a sample, if there is one."""
         return None
 
 
@@ -124,6 +137,8 @@ class Counts(OutcomeEvidence):
     Counts(counts={'purple': 12, 'green': 7, 'other': 1})
     """
 
+    nouns: ClassVar[tuple[str, str]] = ("count of each outcome", "counts of each outcome")
+
     counts: Mapping[Hashable, int]
 
     def __post_init__(self) -> None:
@@ -134,7 +149,7 @@ class Counts(OutcomeEvidence):
         return hash(tuple(self.counts.items()))
 
     @property
-    def told(self) -> tuple[Hashable, ...]:
+    def named_outcomes(self) -> tuple[Hashable, ...]:
         return tuple(self.counts)
 
     def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
@@ -177,17 +192,13 @@ class Shares(OutcomeEvidence):
         chi, from 0 (the report says nothing) to infinity (the counts nearest to the shares).
     """
 
+    nouns: ClassVar[tuple[str, str]] = ("share of each outcome", "shares of each outcome")
+
     shares: Mapping[Hashable, float]
     confidence: float = 1000.0
 
     def __post_init__(self) -> None:
-        known = {name: _share(name, share) for name, share in _named("Shares", self.shares).items()}
-        total = math.fsum(known.values())
-        if total > 1.0 + ROUNDING:
-            counts = " For numbers of members give Counts." if all(v.is_integer() for v in known.values()) else ""
-            raise ValueError(f"Shares must not add up to more than 1; they add up to {total:.6g}.{counts}")
-        if total > 1.0:
-            known = {name: share / total for name, share in known.items()}
+        known = _sound_shares("Shares", self.shares)
         if not (_is_number(self.confidence) and float(self.confidence) >= 0.0):
             raise ValueError(
                 f"Shares expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report that says "
@@ -200,28 +211,32 @@ class Shares(OutcomeEvidence):
         return hash((tuple(self.shares.items()), self.confidence))
 
     @property
-    def told(self) -> tuple[Hashable, ...]:
+    def named_outcomes(self) -> tuple[Hashable, ...]:
         return tuple(self.shares)
 
     @property
-    def says_nothing(self) -> bool:
+    def is_complete(self) -> bool:
+        return sum(self.shares.values()) >= 1.0
+
+    @property
+    def stated_confidence(self) -> float | None:
+        return self.confidence
+
+    @property
+    def is_uninformative(self) -> bool:
         return self.confidence == 0.0
 
     def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
-        chi, shares = min(self.confidence, _SHARPEST), self._partition(counts.shape[1] > len(self.shares))
+        chi, shares = min(self.confidence, _SHARPEST), _partition(self.shares, counts.shape[1] > len(self.shares))
         alpha = chi * counts / counts.sum(axis=1, keepdims=True)
         normaliser = gammaln(chi + len(shares)) - gammaln(alpha + 1.0).sum(axis=1)
         return normaliser + xlogy(alpha, shares).sum(axis=1)
 
     def likely(self, n: int, has_rest: bool) -> np.ndarray:
-        exact = n * self._partition(has_rest)
-        counts = np.floor(exact + 1e-9).astype(np.int64)
-        order = np.argsort(counts - exact, kind="stable")
-        counts[order[: n - counts.sum()]] += 1
-        return counts
+        return _nearest_counts(n * _partition(self.shares, has_rest), n)
 
     def normal(self, n: int, has_rest: bool) -> NormalReport:
-        chi, shares = min(self.confidence, _SHARPEST), self._partition(has_rest)
+        chi, shares = min(self.confidence, _SHARPEST), _partition(self.shares, has_rest)
         length = chi + len(shares)  # the mean report is (chi lambda + 1) / length
         unit = n * length / chi
         typical = (chi * shares + 1.0) / length
@@ -231,17 +246,76 @@ class Shares(OutcomeEvidence):
     def reported_shares(self, n: int) -> dict[Hashable, float]:
         return dict(self.shares)
 
-    def _partition(self, has_rest: bool) -> np.ndarray:
-        shares = list(self.shares.values())
-        left = 1.0 - math.fsum(shares)
-        if has_rest:
-            return np.array([*shares, max(left, 0.0)])
-        if left > ROUNDING:
+
+@dataclass(frozen=True)
+class PopulationShares(OutcomeEvidence):
+    """The members are a random sample of a larger group with these shares of the outcomes.
+
+    It says nothing about the members' own counts, as others of the same features may answer otherwise. It is
+    about the average probabilities over the whole group, whose composition the members show with the noise of
+    a sample.
+    See :mod:`disaggregate.model.outcome_populations`.
+
+    Parameters
+    ----------
+    shares : mapping
+        Outcome to share in the larger group, from 0 to 1. Outcomes that are left out share what is left.
+    size : int, optional
+        Number of people in the larger group; without it, as many as make the shares exact.
+
+    Examples
+    --------
+    >>> from disaggregate.evidence import PopulationShares
+    >>> PopulationShares({"purple": 0.31, "green": 0.27, "did not vote": 0.42}, size=48_120).size
+    48120
+    """
+
+    nouns: ClassVar[tuple[str, str]] = (
+        "share of each outcome in the whole group",
+        "shares of each outcome in whole groups",
+    )
+    takes_weights: ClassVar[bool] = True
+
+    shares: Mapping[Hashable, float]
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shares", _sound_shares("PopulationShares", self.shares))
+        if self.size is not None:
+            object.__setattr__(self, "size", _whole("PopulationShares", "size", self.size))
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.shares.items()), self.size))
+
+    @property
+    def named_outcomes(self) -> tuple[Hashable, ...]:
+        return tuple(self.shares)
+
+    @property
+    def population(self) -> PopulationShares:
+        return self
+
+    @property
+    def is_complete(self) -> bool:
+        return sum(self.shares.values()) >= 1.0
+
+    def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
+        return np.zeros(len(counts))
+
+    def likely(self, n: int, has_rest: bool) -> np.ndarray:
+        if self.size is not None and self.size < n:
             raise ValueError(
-                f"Shares of all outcomes must add up to 1; they add up to {1.0 - left:.6g}. Divide them by their "
-                "sum, or leave the outcome out whose share is not known."
+                f"PopulationShares(size={self.size}) expects at least as many people as its {n} sampled members; "
+                "give the size of the whole group, or leave it out."
             )
-        return np.array(shares) / math.fsum(shares)
+        return _nearest_counts(n * self.partition(has_rest), n)
+
+    def partition(self, has_rest: bool) -> np.ndarray:
+        """Return the shares of the named outcomes, and what they leave where ``has_rest``."""
+        return _partition(self.shares, has_rest)
+
+    def reported_shares(self, n: int) -> dict[Hashable, float]:
+        return dict(self.shares)
 
 
 @dataclass(frozen=True)
@@ -254,6 +328,8 @@ class Bounds(OutcomeEvidence):
         Outcome to (least, greatest) number of members. Nothing is said of outcomes that are left out.
     """
 
+    nouns: ClassVar[tuple[str, str]] = ("range of some outcomes", "ranges of some outcomes")
+
     bounds: Mapping[Hashable, tuple[int, int]]
 
     def __post_init__(self) -> None:
@@ -263,7 +339,7 @@ class Bounds(OutcomeEvidence):
         return hash(tuple(self.bounds.items()))
 
     @property
-    def told(self) -> tuple[Hashable, ...]:
+    def named_outcomes(self) -> tuple[Hashable, ...]:
         return tuple(self.bounds)
 
     def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
@@ -276,11 +352,46 @@ class Bounds(OutcomeEvidence):
         if low.sum() > n or (not has_rest and high.sum() < n):
             raise ValueError(f"{self} cannot hold in a group of {n}: no counts agree with it.")
         counts, left = low.copy(), n - low.sum()
-        for place in range(0 if has_rest else len(low)):
-            more = min(high[place] - low[place], left)
-            counts[place] += more
+        for index in range(0 if has_rest else len(low)):
+            more = min(high[index] - low[index], left)
+            counts[index] += more
             left -= more
         return np.append(counts, left) if has_rest else counts
+
+
+def _sound_shares(kind: str, shares: Any) -> dict[Hashable, float]:
+    """Check shares; those that add up to a little more than 1 are rounded, and divided by their sum."""
+    known = {name: _share(kind, name, share) for name, share in _named(kind, shares).items()}
+    total = math.fsum(known.values())
+    if total > 1.0 + ROUNDING:
+        counts = " For numbers of members give Counts." if all(v.is_integer() for v in known.values()) else ""
+        raise ValueError(
+            f"{kind} must not add up to more than 1; they add up to {total:.6g}. Divide them by their sum, or "
+            f"correct them.{counts}"
+        )
+    return {name: share / total for name, share in known.items()} if total > 1.0 else known
+
+
+def _partition(known: Mapping[Hashable, float], has_rest: bool) -> np.ndarray:
+    """Shares of the named outcomes, and what they leave where there are others."""
+    shares = list(known.values())
+    left = 1.0 - math.fsum(shares)
+    if has_rest:
+        return np.array([*shares, max(left, 0.0)])
+    if left > ROUNDING:
+        raise ValueError(
+            f"Shares of all outcomes must add up to 1; they add up to {1.0 - left:.6g}. Divide them by their "
+            "sum, or leave the outcome out whose share is not known."
+        )
+    return np.array(shares) / math.fsum(shares)
+
+
+def _nearest_counts(exact: np.ndarray, n: int) -> np.ndarray:
+    """Round counts so that they add up to n."""
+    counts = np.floor(exact + 1e-9).astype(np.int64)
+    order = np.argsort(counts - exact, kind="stable")
+    counts[order[: n - counts.sum()]] += 1
+    return counts
 
 
 def _named(kind: str, values: Any) -> dict[Hashable, Any]:
@@ -295,13 +406,13 @@ def _named(kind: str, values: Any) -> dict[Hashable, Any]:
     return known
 
 
-def _share(name: Hashable, value: Any) -> float:
+def _share(kind: str, name: Hashable, value: Any) -> float:
     if _is_number(value) and 0.0 <= float(value) <= 1.0:
         return float(value)
     advice = ""
     if _is_number(value) and float(value) > 1.0:
         advice = " (divide percentages by 100; give Counts for numbers of members)"
-    raise ValueError(f"Shares expects the share of {name!r} to be a number from 0 to 1, got {value!r}{advice}.")
+    raise ValueError(f"{kind} expects the share of {name!r} to be a number from 0 to 1, got {value!r}{advice}.")
 
 
 def _bounds(name: Hashable, value: Any) -> tuple[int, int]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.groups.evidence import Unknown
 from disaggregate.groups.grouped import SHARE_STEPS, GroupedData
 from disaggregate.groups.outcome_evidence import OutcomeEvidence
 
@@ -36,7 +35,8 @@ class GroupedOutcomes(GroupedData):
     @property
     def tally_steps(self) -> np.ndarray:
         """Into how many steps the shares of each group are cut where its draws are tallied."""
-        return np.minimum(self.people, SHARE_STEPS)
+        is_sample = [population is not None for population in self.populations]
+        return np.where(is_sample, SHARE_STEPS, np.minimum(self.people, SHARE_STEPS))
 
     @property
     def tally_starts(self) -> np.ndarray:
@@ -61,6 +61,7 @@ def group_outcomes(
     evidence_by_group: Mapping[Hashable, Any],
     outcomes: Sequence[Hashable],
     counts: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
 ) -> GroupedOutcomes:
     """Sort rows by group and check what the groups report.
 
@@ -74,6 +75,8 @@ def group_outcomes(
         All outcomes.
     counts : ndarray of int, shape (n_rows,), optional
         How many people each row stands for.
+    weights : ndarray of shape (n_rows,), optional
+        Positive survey weights: how much each row stands for in the population of which it is a sample.
     """
     code_of: dict[Hashable, int] = {}
     codes = np.array([code_of.setdefault(group, len(code_of)) for group in ids])
@@ -88,6 +91,7 @@ def group_outcomes(
         units=np.ones(len(codes), dtype=np.int64),
         log_likelihood=np.zeros(0),
         counts=None if counts is None else counts[order],
+        weights=None if weights is None else weights[order],
         outcomes=tuple(outcomes),
     )
     for name, report, n in zip(names, evidence, data.people.tolist(), strict=True):
@@ -95,27 +99,27 @@ def group_outcomes(
     return data
 
 
-def outcomes_told(evidence_by_group: Mapping[Hashable, Any]) -> list[Hashable]:
+def reported_outcomes(evidence_by_group: Mapping[Hashable, Any]) -> list[Hashable]:
     """List the outcomes that reports name, in the order in which they first do."""
     told: dict[Hashable, None] = {}
     for report in evidence_by_group.values():
         if isinstance(report, OutcomeEvidence):
-            told.update(dict.fromkeys(report.told))
+            told.update(dict.fromkeys(report.named_outcomes))
     return list(told)
 
 
 def _require_possible(name: Hashable, report: Any, n: int, outcomes: tuple[Hashable, ...]) -> None:
-    if isinstance(report, Unknown):
+    if report.is_uninformative and not isinstance(report, OutcomeEvidence):
         return
     if not isinstance(report, OutcomeEvidence):
         raise ValueError(
-            f"group {name!r}: {type(report).__name__} speaks of one outcome, but there are {len(outcomes)}: "
+            f"group {name!r}: {type(report).__name__} is about one outcome, but there are {len(outcomes)}: "
             f"{list(outcomes)}. Name the outcome: Counts, Shares or Bounds of {{outcome: ...}}, or Unknown()."
         )
-    unknown = [outcome for outcome in report.told if outcome not in outcomes]
+    unknown = [outcome for outcome in report.named_outcomes if outcome not in outcomes]
     if unknown:
         raise ValueError(f"group {name!r}: {unknown[0]!r} is none of the outcomes {list(outcomes)}.")
     try:
-        report.likely(n, len(report.told) < len(outcomes))
+        report.likely(n, len(report.named_outcomes) < len(outcomes))
     except ValueError as error:
         raise ValueError(f"group {name!r}: {error}") from error

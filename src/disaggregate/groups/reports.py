@@ -14,7 +14,7 @@ Reports = dict[Hashable, Any]
 
 
 def row_groups(groups: Any, n_rows: int | None = None) -> list[Hashable]:
-    """Read one group id a row from a list, array, or pandas or polars column.
+    """Read one group id per row from a list, array, or pandas or polars column.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def row_groups(groups: Any, n_rows: int | None = None) -> list[Hashable]:
     """
     ids = _as_ids(as_list(groups, "groups"), "groups")
     if n_rows is not None:
-        _require_one_a_row(ids, n_rows)
+        _require_one_per_row(ids, n_rows)
     if not ids:
         raise ValueError("groups is empty; give one group id for each row of X.")
     return ids
@@ -44,11 +44,11 @@ def known_groups(groups: Any, n_rows: int) -> list[Hashable | None] | None:
     if groups is None:
         return None
     values = as_list(groups, "groups")
-    _require_one_a_row(values, n_rows)
+    _require_one_per_row(values, n_rows)
     return [None if is_missing(value) else _as_ids([value], "groups")[0] for value in values]
 
 
-def _require_one_a_row(ids: Sequence, n_rows: int) -> None:
+def _require_one_per_row(ids: Sequence, n_rows: int) -> None:
     if len(ids) != n_rows:
         raise ValueError(
             f"groups has {len(ids)} entries but X has {n_rows} rows; give one group id for each row of X."
@@ -56,7 +56,7 @@ def _require_one_a_row(ids: Sequence, n_rows: int) -> None:
 
 
 def reports_by_group(reports: Any, ids: Sequence[Hashable], row_labels: Sequence | None = None) -> Reports:
-    """Read reports given by group, or one a row, into a dict with exactly the groups in ``ids``.
+    """Read reports given by group, or one per row, into a dict with exactly the groups in ``ids``.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ def two_columns(frame: Any) -> tuple[list, list]:
 def _as_ids(values: Iterable, name: str) -> list[Hashable]:
     """Check that values can name groups; NumPy's scalars become the Python values that they stand for."""
     ids = []
-    for place, value in enumerate(values):
+    for position, value in enumerate(values):
         group = _plain(value) if isinstance(value, np.generic) else value
         if is_missing(group):
-            raise ValueError(f"{name}[{place}] is missing ({value!r}); drop the row or give it a group.")
+            raise ValueError(f"{name}[{position}] is missing ({value!r}); drop the row or give it a group.")
         if not _is_hashable(group):
             raise ValueError(
-                f"{name}[{place}] is {value!r}, which cannot name a group (it is not hashable); "
+                f"{name}[{position}] is {value!r}, which cannot name a group (it is not hashable); "
                 "use numbers, strings or tuples."
             )
         ids.append(group)
@@ -125,7 +125,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def _series_is_by_row(series: pd.Series, ids: Sequence[Hashable], row_labels: Sequence | None) -> bool:
-    """Tell a Series with one value a row from one with one value a group, by its index."""
+    """Tell a Series with one value per row from one with one value per group, by its index."""
     labels = series.index.to_list()
     if len(labels) != len(ids):
         if set(ids).isdisjoint(labels):
@@ -142,7 +142,7 @@ def _series_is_by_row(series: pd.Series, ids: Sequence[Hashable], row_labels: Se
     if is_ambiguous:
         raise ValueError(
             "y is a Series whose index could name the rows or the groups, and the two readings differ; "
-            "give y.to_dict() for one value a group, or y.to_numpy() for one value a row."
+            "give y.to_dict() for one value per group, or y.to_numpy() for one value per row."
         )
     return set(labels) != set(ids)
 

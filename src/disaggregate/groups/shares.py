@@ -24,7 +24,7 @@ def evidence_of(group: Hashable, report: Any, confidence: Confidence) -> Evidenc
     report : Evidence, OutcomeEvidence, float or mapping
         What the group reports.
     confidence : float or mapping
-        Confidence in plain shares, one for all or one a group.
+        Confidence in plain shares, one for all or one per group.
     """
     if isinstance(report, (Evidence, OutcomeEvidence)):
         return report

@@ -1,4 +1,4 @@
-"""The structured target: one record a row that carries the group and its report through scikit-learn."""
+"""The structured target: one record per row that carries the group and its report through scikit-learn."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = 
     shares : mapping, Series or array-like
         Share of positives, or evidence, of each group: by group id, or one value a row.
     confidence : float, mapping, Series or None, default=None
-        Confidence in the shares, one for all or one a group. None leaves it to the estimator, and so does a
+        Confidence in the shares, one for all or one per group. None leaves it to the estimator, and so does a
         group without an entry.
 
     Returns

@@ -45,5 +45,5 @@ def largest_rounding_error(weights: NDArray[np.float64], units: NDArray) -> floa
 
 
 def effective_size(weights: NDArray[np.float64]) -> float:
-    """Return Kish's effective number of members: as many equal ones would tell as much."""
+    """Return Kish's effective number of members: as many equal ones would be as informative."""
     return float(weights.sum() ** 2 / (weights**2).sum())

@@ -3,7 +3,7 @@
 The way of the data is the list of files: ``regions`` (a picture is cut up; ``cuts`` does it by normalised cuts),
 ``features`` (a region becomes numbers), ``collection`` (all pictures in one table), ``captions`` (words become
 evidence) and ``words`` (one classifier per word). ``scenes`` paints pictures with known truth, and
-``disaggregate.pictures`` reads them. It needs scikit-image: ``pip install 'disaggregate[images]'``.
+``disaggregate.images.read_images`` reads them. It needs scikit-image: ``pip install 'disaggregate[images]'``.
 """
 
 from disaggregate.images.captions import word_evidence

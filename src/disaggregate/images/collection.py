@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from disaggregate.images.captions import read_captions
 from disaggregate.images.features import region_features
+from disaggregate.images.read_images import list_images, read_image
 from disaggregate.images.regions import Method, segment
-from disaggregate.pictures import list_pictures, read_picture
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Regions:
     Attributes
     ----------
     features : DataFrame of n_regions rows
-        One row a region, picture after picture.
+        One row per region, picture after picture.
     groups : ndarray of shape (n_regions,)
         The picture of each region, from 0.
     labels : list of ndarray
@@ -67,12 +67,12 @@ def collect_regions(
     Regions
         Features, groups and labels of all regions.
     """
-    pictures = list_pictures(images)
+    pictures = list_images(images)
     words = None if captions is None else _words_of_each(captions, len(pictures))
     labels, tables = [], []
     for number, image in enumerate(pictures):
         try:
-            picture = read_picture(image)
+            picture = read_image(image)
         except ValueError as error:
             raise ValueError(f"images[{number}]: {error}") from error
         labels.append(segment(picture, method, n_regions))
@@ -85,7 +85,7 @@ def _words_of_each(captions: Iterable[Iterable[str] | None], n_pictures: int) ->
     words = list(read_captions(captions).values())
     if len(words) != n_pictures:
         raise ValueError(
-            f"captions must have one entry a picture, but got {len(words)} captions for {n_pictures} pictures. "
+            f"captions must have one entry per picture, but got {len(words)} captions for {n_pictures} pictures. "
             "Put None where a picture has no caption."
         )
     return words

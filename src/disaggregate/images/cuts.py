@@ -56,8 +56,8 @@ def _cheapest_cut(likeness: NDArray[np.float64], members: NDArray[np.int64]) -> 
     inside = np.cumsum(np.cumsum(ordered, axis=0), axis=1).diagonal()
     between = (reach - inside)[:-1]
     costs = between / reach[:-1] + between / (reach[-1] - reach[:-1])
-    place = int(np.argmin(costs)) + 1
-    return Cut(float(costs[place - 1]), (members[order[:place]], members[order[place:]]))
+    index = int(np.argmin(costs)) + 1
+    return Cut(float(costs[index - 1]), (members[order[:index]], members[order[index:]]))
 
 
 def _second_eigenvector(weights: NDArray[np.float64]) -> NDArray[np.float64]:

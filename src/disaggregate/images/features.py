@@ -1,4 +1,4 @@
-"""Features of regions: colour, texture, shape and position, one row a region."""
+"""Features of regions: colour, texture, shape and position, one row per region."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from disaggregate.images.read_images import read_image, scikit_image
 from disaggregate.images.regions import region_means
-from disaggregate.pictures import read_picture, scikit_image
 
 ENTROPY_RADIUS = 3
 
@@ -27,12 +27,12 @@ def region_features(image: Any, labels: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a region. Colour: mean and standard deviation of lightness, green to red and blue to yellow
+        One row per region. Colour: mean and standard deviation of lightness, green to red and blue to yellow
         (Lab). Texture: mean and standard deviation of the gradient of lightness, mean local entropy. Shape:
         area (its share of the picture), eccentricity, solidity and extent (its share of its convex hull and
         of its bounding box). Position: centre from 0 to 1, from the left and from the top.
     """
-    picture = read_picture(image)
+    picture = read_image(image)
     regions = _read_labels(labels, picture.shape[:2])
     colour = scikit_image("color").rgb2lab(picture)
     gradient = scikit_image("filters").sobel(colour[:, :, 0])

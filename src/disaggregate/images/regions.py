@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disaggregate.images.cuts import normalised_cuts
-from disaggregate.pictures import read_picture, scikit_image
+from disaggregate.images.read_images import read_image, scikit_image
 
 Method: TypeAlias = Literal["slic", "ncut"]
 
@@ -44,7 +44,7 @@ def segment(image: Any, method: Method = "slic", n_regions: int = 12) -> NDArray
         raise ValueError(f'method must be "slic" or "ncut", but got {method!r}.')
     if not isinstance(n_regions, Integral) or isinstance(n_regions, bool) or n_regions < 1:
         raise ValueError(f"n_regions must be a whole number of 1 or more, but got {n_regions!r}. Try 12.")
-    picture = read_picture(image)
+    picture = read_image(image)
     if method == "slic":
         return _slic(picture, int(n_regions), SMALLEST)
     fine = _slic(picture, FINE_A_REGION * int(n_regions), FINE_A_REGION * SMALLEST)

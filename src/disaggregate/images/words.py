@@ -18,7 +18,7 @@ from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.images.captions import Kind, word_evidence
 from disaggregate.images.collection import Regions, collect_regions
 from disaggregate.images.regions import Method
-from disaggregate.settings import GROUPS_ARE_PICTURES
+from disaggregate.settings import groups_are_pictures
 
 
 class WordFinder(BaseEstimator):
@@ -37,7 +37,8 @@ class WordFinder(BaseEstimator):
         The paper's chi of that share.
     classifier : GroupStatsClassifier, optional
         The unfitted classifier of which each word gets a copy; its settings, such as ``random_state``, are
-        those of every word. By default one with ``emphasis=1``, since pictures are not made of regions at random.
+        those of every word. By default one with the prior
+        ``GaussianProcess(emphasis=1)``, since pictures are not made of regions at random.
     words : sequence of str, optional
         Words to learn; by default all words of the captions that are in some pictures, but not in all.
     method, n_regions
@@ -119,7 +120,7 @@ class WordFinder(BaseEstimator):
         Returns
         -------
         DataFrame
-            One row a region, indexed by image and region; one column a word.
+            One row per region, indexed by image and region; one column per word.
         """
         check_is_fitted(self)
         regions = self._regions(images, None)
@@ -160,7 +161,7 @@ class WordFinder(BaseEstimator):
         return images
 
     def _new_classifier(self) -> Any:
-        return GroupStatsClassifier(**GROUPS_ARE_PICTURES) if self.classifier is None else clone(self.classifier)
+        return GroupStatsClassifier(**groups_are_pictures()) if self.classifier is None else clone(self.classifier)
 
     def _probability(self, regions: Regions, word: str) -> NDArray[np.float64]:
         return self.classifiers_[word].predict_proba(self.scaler_.transform(regions.features))[:, 1]

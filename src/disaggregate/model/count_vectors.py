@@ -109,9 +109,9 @@ def make_lattice(final: np.ndarray) -> Lattice | None:
         digits = codes[:, None] // stride % (most + 1)
         for k in range(final.shape[1]):
             wanted = codes + stride[k]
-            place = np.minimum(np.searchsorted(after, wanted), len(after) - 1)
-            is_there = (after[place] == wanted) & (digits[:, k] < most[k])
-            successor[starts[i] : starts[i + 1], k] = np.where(is_there, starts[i + 1] + place, -1)
+            position = np.minimum(np.searchsorted(after, wanted), len(after) - 1)
+            is_there = (after[position] == wanted) & (digits[:, k] < most[k])
+            successor[starts[i] : starts[i + 1], k] = np.where(is_there, starts[i + 1] + position, -1)
     return Lattice(starts, successor, final)
 
 

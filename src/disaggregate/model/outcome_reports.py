@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from disaggregate.groups.evidence import Unknown
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.model.count_vectors import Lattice, allowed_counts, make_lattice
-from disaggregate.model.reports import EXACT, NORMAL, NOTHING
+from disaggregate.model.outcome_categories import categories_of, largest_last
+from disaggregate.model.reports import EXACT, NORMAL, NOTHING, SAMPLE
 
 # Nodes of all groups' lattices together up to which the exact law is used, the smallest first: so many per person,
 # at some 10 nanoseconds per node and outcome, and no fewer than in a small problem take no time.
@@ -30,7 +29,7 @@ class OutcomeReports(NamedTuple):
     counts : ndarray of int, shape (n_rows,)
         How many people each row stands for.
     law : ndarray of int, shape (n_groups,)
-        NOTHING, EXACT or NORMAL.
+        NOTHING, EXACT, NORMAL or SAMPLE.
     category : ndarray of int, shape (n_groups, n_outcomes)
         Category of each outcome in each group's report.
     n_categories : ndarray of int, shape (n_groups,)
@@ -59,7 +58,7 @@ class OutcomeReports(NamedTuple):
         Log of the unit of the report in counts, per category.
     tally_starts : ndarray of int, shape (n_groups * n_outcomes + 1,)
         Where the tallies of each group's share of each outcome start.
-    room : ndarray of int, shape (2,)
+    capacity : ndarray of int, shape (2,)
         People and nodes of the largest group with an exact law.
     """
 
@@ -80,7 +79,7 @@ class OutcomeReports(NamedTuple):
     noise: np.ndarray
     log_unit: np.ndarray
     tally_starts: np.ndarray
-    room: np.ndarray
+    capacity: np.ndarray
 
     @property
     def n_outcomes(self) -> int:
@@ -107,10 +106,12 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
     reports: tuple[Any, ...] = data.evidence
     for j, (report, n) in enumerate(zip(reports, data.people.tolist(), strict=True)):
         evidence.append(np.zeros(0))
-        if _says_nothing(report):
+        if report.population is not None:
+            law[j] = SAMPLE
+        if not _speaks_of_counts(report):
             continue
-        category[j], has_rest = _categories(report.told, data.outcomes)
-        n_categories[j] = len(report.told) + has_rest
+        category[j], has_rest = categories_of(report.named_outcomes, data.outcomes)
+        n_categories[j] = len(report.named_outcomes) + has_rest
         normal = report.normal(n, has_rest)
         found = groups[j]
         if found is not None:
@@ -130,7 +131,7 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
                 normal.noise,
                 normal.log_unit,
             )
-            category[j], order = _largest_last(category[j], reported[j], width) if law[j] == NORMAL else (
+            category[j], order = largest_last(category[j], reported[j], width) if law[j] == NORMAL else (
                 category[j], np.arange(width)
             )  # fmt: skip
             reported[j, :width], noise[j, :width, :width] = (
@@ -151,7 +152,7 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
         noise=noise,
         log_unit=log_unit,
         tally_starts=data.tally_starts.astype(np.int64),
-        room=np.array(
+        capacity=np.array(
             [
                 max((len(table.starts) - 2 for table in tables), default=1),
                 max((int(table.starts[-1]) for table in tables), default=1),
@@ -161,41 +162,29 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
     )
 
 
-def _says_nothing(report: Any) -> bool:
-    return isinstance(report, Unknown) or report.says_nothing
-
-
-def _categories(told: tuple[Hashable, ...], outcomes: tuple[Hashable, ...]) -> tuple[list[int], bool]:
-    """Category of each outcome: its number among those that are told, or the one after them."""
-    number = {outcome: place for place, outcome in enumerate(told)}
-    return [number.get(outcome, len(told)) for outcome in outcomes], len(told) < len(outcomes)
-
-
-def _largest_last(category: np.ndarray, reported: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
-    """Put the largest category last, which the normal law leaves out."""
-    largest = int(np.argmax(reported[:width]))
-    order = np.array([*(k for k in range(width) if k != largest), largest])
-    return np.argsort(order)[category], order
-
-
 def _exact_groups(data: GroupedOutcomes) -> tuple[list[tuple[int, np.ndarray] | None], list[Lattice]]:
-    """Find the lattice and the log likelihoods of each group whose law is exact, as far as there is room."""
+    """Find the lattice and the log likelihoods of each group whose law is exact, as far as memory allows."""
     reports: tuple[Any, ...] = data.evidence
     wanted = _lattices(data)
     groups: list[tuple[int, np.ndarray] | None] = [None] * len(reports)
     tables: list[Lattice] = []
     number: dict[int, int] = {}
-    room = max(_FEWEST_OF_ALL, _NODES_PER_PERSON * int(data.people.sum()))
+    capacity = max(_FEWEST_OF_ALL, _NODES_PER_PERSON * int(data.people.sum()))
     for j, (table, log_likelihood) in sorted(wanted.items(), key=lambda item: int(item[1][0].starts[-1])):
-        room -= int(table.starts[-1])
-        n, has_rest = int(data.people[j]), len(reports[j].told) < len(data.outcomes)
-        if room < 0 and reports[j].normal(n, has_rest) is not None:
+        capacity -= int(table.starts[-1])
+        n, has_rest = int(data.people[j]), len(reports[j].named_outcomes) < len(data.outcomes)
+        if capacity < 0 and reports[j].normal(n, has_rest) is not None:
             continue
         if id(table) not in number:
             number[id(table)] = len(tables)
             tables.append(table)
         groups[j] = number[id(table)], log_likelihood
     return groups, tables
+
+
+def _speaks_of_counts(report: Any) -> bool:
+    """Whether a report says anything of the counts of its group's own people."""
+    return report.population is None and not report.is_uninformative
 
 
 def _lattices(data: GroupedOutcomes) -> dict[int, tuple[Lattice, np.ndarray]]:
@@ -205,10 +194,10 @@ def _lattices(data: GroupedOutcomes) -> dict[int, tuple[Lattice, np.ndarray]]:
     found = {}
     reports: tuple[Any, ...] = data.evidence
     for j, (report, n) in enumerate(zip(reports, data.people.tolist(), strict=True)):
-        if _says_nothing(report):
+        if not _speaks_of_counts(report):
             continue
         if (report, n) not in known:
-            known[report, n] = allowed_counts(report, n, len(report.told) < len(data.outcomes))
+            known[report, n] = allowed_counts(report, n, len(report.named_outcomes) < len(data.outcomes))
         allowed = known[report, n]
         if allowed is None:
             continue

@@ -58,7 +58,7 @@ def stacked(one: Components, n_outcomes: int, place_groups: int) -> Components:
     Parameters
     ----------
     one : Components
-        Of a single score, without errors of samples.
+        Of a single score.
     n_outcomes : int
         K.
     place_groups : int
@@ -80,7 +80,7 @@ def stacked(one: Components, n_outcomes: int, place_groups: int) -> Components:
         scale_of=np.concatenate([np.tile(one.scale_of[order], times), np.tile(np.concatenate(own_scale), times)]),
         priors=one.priors,
         spread=np.zeros(n_columns + times * (n_context + place_groups)),
-        n_errors=0,
+        n_errors=one.n_errors,
     )
 
 

@@ -36,8 +36,8 @@ TABLE_REACH = 0.5 * (NODES - 1) * SPACING
 # The guess of where the share alone would put an offset takes no share to be nearer to 0 or 1 than this.
 SHARE_MARGIN = 1e-3
 
-# About what one person tells of an offset, where people's chances are neither small nor large. It decides how far
-# between the centre and that guess the search starts.
+# Roughly the information of one person about an offset, for probabilities neither small nor large. It decides
+# how far between the centre and that guess the search starts.
 INFORMATION_PER_PERSON = 0.5
 
 # Steps to the most probable offset end when one is shorter than this many widths. The width is judged from slopes

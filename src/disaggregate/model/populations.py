@@ -73,7 +73,7 @@ def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error
     mean, variance = np.full((2, len(group)), np.nan)
     for j in np.flatnonzero(reports.is_sample).tolist():
         rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
-        parts = _mixture(reports, j, rows, individual, group[j], _own_weight(reports, j, likeness))
+        parts = _mixture(reports, j, rows, individual, group[j], own_weight(reports, j, likeness))
         mean[j], variance[j] = parts.mean, parts.variance
     return ShareLaw(mean, variance)
 
@@ -88,9 +88,9 @@ def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -
     distance = p - np.repeat(means, sizes)
     within = np.add.reduceat(jackknife * distance**2, reports.offsets[:-1])
     n_all, n_groups = float(n[is_sample].sum()), int(is_sample.sum())
-    free, mean_rows = n_all - n_groups, _mean_rows(reports.effective[is_sample])
+    free, average = n_all - n_groups, mean_rows(reports.effective[is_sample])
     if n_groups < 2 or free <= 0.0:
-        return Likeness(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, mean_rows)
+        return Likeness(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, average)
     grand = float(n[is_sample] @ means[is_sample]) / n_all
     of_group = np.where(is_sample, means - grand, 0.0)
     between = float(n @ of_group**2) / (n_groups - 1)
@@ -104,11 +104,11 @@ def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -
     by_p = 2.0 * weight * np.repeat(n * of_group, sizes) / (n_groups - 1) / inside
     by_p -= 2.0 * (jackknife * distance - weight * np.repeat(balance, sizes)) / free * (between / inside) / inside
     gradient = by_ratio * factor * by_p * probability_slope(individual)
-    return Likeness(0.5 * (ratio + root), gradient, by_ratio * (ratio + 1.0) * spread, mean_rows)
+    return Likeness(0.5 * (ratio + root), gradient, by_ratio * (ratio + 1.0) * spread, average)
 
 
-def _mean_rows(effective: np.ndarray) -> float:
-    """Average of the effective numbers, less as they differ (n_0 of the analysis of variance)."""
+def mean_rows(effective: np.ndarray) -> float:
+    """Average of the effective numbers, less as they differ: n_0 of the analysis of variance."""
     total = float(effective.sum())
     if len(effective) < 2:
         return max(total, 1.0)
@@ -128,7 +128,8 @@ class _Mixture:
     doubt: float
 
 
-def _own_weight(reports: Reports, j: int, likeness: Likeness) -> float:
+def own_weight(reports: Reports, j: int, likeness: Likeness) -> float:
+    """Return how much of a group's composition its own rows decide; all rows together decide the rest."""
     known = likeness.excess * reports.effective[j]
     return known / (known + likeness.mean_rows)
 
@@ -170,7 +171,7 @@ def share_gradient(
     """
     rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
     n, size = reports.effective[j], reports.size[j]
-    weight = _own_weight(reports, j, likeness)
+    weight = own_weight(reports, j, likeness)
     found = _mixture(reports, j, rows, individual, offset, weight)
     error = reports.share[j] - found.mean
     value = -0.5 * error**2 / found.variance - 0.5 * np.log(2.0 * np.pi * found.variance)

@@ -16,6 +16,9 @@ from disaggregate.groups.grouped import GroupedData
 # programme would have too many states.
 NOTHING, EXACT, NORMAL = 0, 1, 2
 
+# Of reports on several outcomes: the rows are a sample of a population that the report describes.
+SAMPLE = 3
+
 # States of the exact programme, people times counts, up to which it is used: of rows that are people; and of
 # cells, where groups mostly have intercepts, and it runs at every node of the integral over them.
 MOST_STATES = 2**18
@@ -67,7 +70,7 @@ class Reports(NamedTuple):
         follows, the sum over n (n - 1), is that of the jackknife.
     tally_starts : ndarray of int, shape (n_groups + 1,)
         Where the tallies of each group's share start.
-    room : ndarray of int, shape (5,)
+    capacity : ndarray of int, shape (5,)
         People and counts of the largest group whose counts are listed; people times counts of the largest with an
         exact law; how many groups are samples; and whether any row stands for several people.
     """
@@ -94,7 +97,7 @@ class Reports(NamedTuple):
     pooled: np.ndarray
     jackknife: np.ndarray
     tally_starts: np.ndarray
-    room: np.ndarray
+    capacity: np.ndarray
 
 
 def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports:
@@ -113,10 +116,10 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
     log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), np.diff(starts))
     law = _laws(data, log_likelihood)
     people = data.people
-    room = [np.where(law != NORMAL, values, 0).max() for values in (people, data.totals + 1)]
-    room.append(np.where(law == EXACT, (people + 1) * (data.totals + 1), 0).max())
+    capacity = [np.where(law != NORMAL, values, 0).max() for values in (people, data.totals + 1)]
+    capacity.append(np.where(law == EXACT, (people + 1) * (data.totals + 1), 0).max())
     counts = np.ones_like(data.units) if data.counts is None else data.counts
-    room += [sum(known is not None for known in data.populations), (counts > 1).any()]
+    capacity += [sum(known is not None for known in data.populations), (counts > 1).any()]
     base = Reports(
         offsets=data.offsets.astype(np.int64),
         law=law,
@@ -131,9 +134,10 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
         total=data.totals,
         is_bound=_bounds(law, log_likelihood, starts),
         powers=np.ones(1),
-        **_populations(data, counts, _best_shares(data, nodes, log_likelihood)),
+        share=_shares(data, _best_shares(data, nodes, log_likelihood)),
+        **sample_arrays(data, counts),
         tally_starts=data.tally_starts.astype(np.int64),
-        room=np.array(room, dtype=np.int64),
+        capacity=np.array(capacity, dtype=np.int64),
     )
     return with_powers(base, powers)
 
@@ -187,7 +191,7 @@ def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
         starts=reports.starts[first : last + 1] - counts.start,
         tally_starts=reports.tally_starts[first : last + 1] - reports.tally_starts[first],
         powers=reports.powers,
-        room=reports.room,
+        capacity=reports.capacity,
         **{name: getattr(reports, name)[rows] for name in ("units", "counts", "weight", "pooled", "jackknife")},
         nodes=reports.nodes[counts],
         **{name: getattr(reports, name)[:, counts] for name in ("log_likelihood", "likelihood")},
@@ -206,10 +210,10 @@ def _nodes(data: GroupedData) -> np.ndarray:
 
 def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
     starts = data.starts
-    says_nothing = np.minimum.reduceat(log_likelihood, starts[:-1]) == 0.0
+    is_uninformative = np.minimum.reduceat(log_likelihood, starts[:-1]) == 0.0
     most = MOST_STATES if data.counts is None else MOST_STATES_OF_CELLS
     is_small = (np.diff(starts) == data.totals + 1) & (data.people * (data.totals + 1) <= most)
-    return np.where(~is_small, NORMAL, np.where(says_nothing, NOTHING, EXACT)).astype(np.int64)
+    return np.where(~is_small, NORMAL, np.where(is_uninformative, NOTHING, EXACT)).astype(np.int64)
 
 
 def _bounds(law: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -229,7 +233,22 @@ def _best_shares(data: GroupedData, nodes: np.ndarray, log_likelihood: np.ndarra
     return np.array([own[np.argmax(values)] for own, values in parts]) / np.maximum(data.totals, 1)
 
 
-def _populations(data: GroupedData, counts: np.ndarray, shares: np.ndarray) -> dict[str, np.ndarray]:
+def _shares(data: GroupedData, best: np.ndarray) -> np.ndarray:
+    """Share of each population, or that of the count that suits the evidence best."""
+    pairs = zip(data.populations, best, strict=True)
+    return np.array([other if known is None else known.share for known, other in pairs])
+
+
+def sample_arrays(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray]:
+    """Lay out which groups are samples, and how much their rows count; see :class:`Reports`.
+
+    Parameters
+    ----------
+    data : GroupedData
+        Groups and evidence.
+    counts : ndarray of int, shape (n_rows,)
+        How many people each row stands for.
+    """
     populations = data.populations
     is_sample = np.array([population is not None for population in populations])
     told = counts * (1.0 if data.weights is None else data.weights) * np.repeat(is_sample, data.sizes)
@@ -240,9 +259,6 @@ def _populations(data: GroupedData, counts: np.ndarray, shares: np.ndarray) -> d
     sampled = np.add.reduceat(np.where(told > 0.0, counts, 0), data.offsets[:-1])
     return {
         "is_sample": is_sample.astype(np.int64),
-        "share": np.array(
-            [best if known is None else known.share for known, best in zip(populations, shares, strict=True)]
-        ),
         "size": np.array([_size(known) for known in populations]),
         "sampled": sampled.astype(np.float64),
         "effective": np.divide(total**2, squares, out=np.ones(len(own)), where=squares > 0.0),

@@ -1,13 +1,11 @@
 """Stage 5, where it runs: chains are handed to an executor, and the sampler never asks which one."""
 
-from disaggregate.parallel.dispatch import run_tasks
-from disaggregate.parallel.hold import hold
+from disaggregate.parallel.dispatch import distribute, run_tasks
 from disaggregate.parallel.monitor import Monitor
 from disaggregate.parallel.one_blas_thread import one_blas_thread
-from disaggregate.parallel.protocol import Executor
-from disaggregate.parallel.runners import Runner, Watcher
+from disaggregate.parallel.round_robin import run_round_robin
+from disaggregate.parallel.runners import Executor, Runner, Watcher
 from disaggregate.parallel.threads import Threads
-from disaggregate.parallel.turns import run_in_turns
 
 __all__ = [
     "Executor",
@@ -15,8 +13,8 @@ __all__ = [
     "Runner",
     "Threads",
     "Watcher",
-    "hold",
+    "distribute",
     "one_blas_thread",
-    "run_in_turns",
+    "run_round_robin",
     "run_tasks",
 ]

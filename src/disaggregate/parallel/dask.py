@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from disaggregate.parallel.interrupts import is_interrupted
 
 # Seconds between two looks at the workers, and how long they are waited for after an interrupt.
-_GLANCE, _PATIENCE = 0.5, 5.0
+POLL_SECONDS, GRACE_SECONDS = 0.5, 5.0
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,44 +38,44 @@ class DaskWorkers:
         return _results(self._client, futures)
 
 
-class HeldByDask:
-    """Parts on the workers of a cluster; see :class:`disaggregate.parallel.held.Held`.
+class DaskPartitions:
+    """Partitions on the workers of a cluster; see :class:`disaggregate.parallel.partitions.Partitions`.
 
-    Every part is the result of a task, which the scheduler remembers: the parts of a worker that is lost are made
-    again on another one, and questions that it was working on are asked again there.
+    Every partition is the result of a task, which the scheduler remembers: those of a worker that is lost are made
+    again on another one, and what it was working on is computed again there.
 
     Parameters
     ----------
     client : distributed.Client
         The cluster.
     futures : list of distributed.Future
-        The parts.
+        The partitions.
     """
 
     def __init__(self, client: Any, futures: list[Any]) -> None:
         self._client, self._futures = client, futures
 
     @classmethod
-    def scattered(cls, client: Any, parts: Sequence[Any]) -> HeldByDask:
-        """Send parts out one by one, as arguments of tasks: scattered data would be lost with a worker."""
+    def scattered(cls, client: Any, parts: Sequence[Any]) -> DaskPartitions:
+        """Send partitions out one by one, as arguments of tasks: scattered data would be lost with a worker."""
         import dask
 
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             return cls(client, [client.submit(_itself, part, pure=False) for part in parts])
 
-    def then(self, function: Callable[..., Any], *shared: Any) -> HeldByDask:
-        """Apply a function to each part where it is, and leave the results there."""
-        return HeldByDask(self._client, self._submitted(function, [], shared))
+    def map(self, function: Callable[..., Any], *shared: Any) -> DaskPartitions:
+        """Apply a function to each partition where it is, and leave the results there."""
+        return DaskPartitions(self._client, self._submitted(function, [], shared))
 
-    def ask(self, function: Callable[..., Any], each: Sequence[Any] | None, *shared: Any) -> list[Any]:
-        """Ask each part where it is."""
+    def query(self, function: Callable[..., Any], each: Sequence[Any] | None, *shared: Any) -> list[Any]:
+        """Return a result for each partition, computed where it is."""
         own = [None] * len(self._futures) if each is None else each
         return _results(self._client, self._submitted(function, [own], shared))
 
     def _submitted(
         self, function: Callable[..., Any], each: list[Sequence[Any]], shared: tuple[Any, ...]
     ) -> list[Any]:
-        """One message for all parts: one for each would take the scheduler longer."""
+        """One message for all partitions: one for each would take the scheduler longer."""
         same = [[item] * len(self._futures) for item in shared]
         return self._client.map(function, self._futures, *each, *same, pure=False)
 
@@ -84,13 +84,13 @@ def _wait_unless_interrupted(client: Any, futures: list[Any]) -> None:
     """Wait for all; after an interrupt not for long, as a terminal interrupts workers on this machine too."""
     from distributed import wait
 
-    patience = _PATIENCE
+    patience = GRACE_SECONDS
     while True:
         try:
-            wait(futures, timeout=_GLANCE)
+            wait(futures, timeout=POLL_SECONDS)
             return
         except TimeoutError:
-            patience -= _GLANCE if is_interrupted() else 0.0
+            patience -= POLL_SECONDS if is_interrupted() else 0.0
         except CancelledError:
             return  # there is no scheduler any more, of which the results will tell
         if patience < 0.0:

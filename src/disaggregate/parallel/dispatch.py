@@ -1,4 +1,4 @@
-"""Handing tasks out to threads under a monitor."""
+"""Handing work out: tasks to threads under a monitor, partitions of the data to their workers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from disaggregate.parallel.monitor import Monitor, Progress
+from disaggregate.parallel.dask import DaskPartitions, is_dask_client
+from disaggregate.parallel.monitor import Monitor, Told
+from disaggregate.parallel.partitions import LocalPartitions, Partitions
+from disaggregate.parallel.runners import Executor
 from disaggregate.parallel.threads import Threads
 
 Result = TypeVar("Result")
@@ -19,7 +22,7 @@ def run_tasks(
     *,
     what: str = "sampling",
     threads: Threads | None = None,
-    progress: Progress = False,
+    progress: Told | None = None,
 ) -> list[Result]:
     """Run every task and return the results in the same order.
 
@@ -35,9 +38,28 @@ def run_tasks(
         What the sweeps are for, in a word or two.
     threads : Threads, optional
         Where to run; one thread per core by default.
-    progress : bool or callable
-        Whether to show a progress bar, or who is told instead.
+    progress : callable, optional
+        Who is told of progress.
     """
-    with Monitor(n_sweeps, show=progress, what=what) as monitor:
+    with Monitor(n_sweeps, told=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]
         return (threads or Threads(None)).map(function, watched, on_failure=monitor.stop)
+
+
+def distribute(parts: Sequence[Any], executor: Executor | None, threads: Threads) -> Partitions:
+    """Put partitions where they are worked on: in this process, or on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    parts : sequence
+        The partitions.
+    executor : Executor or None
+        Where to work; None for threads of this process.
+    threads : Threads
+        These threads.
+    """
+    if executor is None:
+        return LocalPartitions(parts, threads)
+    return (
+        DaskPartitions.scattered(executor, parts) if is_dask_client(executor) else LocalPartitions(parts, executor)
+    )

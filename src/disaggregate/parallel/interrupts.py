@@ -1,4 +1,4 @@
-"""Ctrl-C that costs no draws: from the first sweep on it is noted, and whoever works ends in good order.
+"""Ctrl-C that costs no draws: from the first sweep on it is noted, and running work ends in order.
 
 An exception can come between any two lines, also between the last sweep and the file that is to hold it. So a fit
 that has begun to draw is not interrupted by one, but looks whether somebody has asked it to stop.
@@ -30,7 +30,7 @@ class Interrupts:
         self.came = False
         self.process = os.getpid()  # a forked one begins anew
 
-    def hold(self) -> None:
+    def defer(self) -> None:
         """Note the next interrupt from now on, instead of raising it; one more is meant, and raised."""
         self.came, self.is_held = False, True
 
@@ -45,7 +45,7 @@ _current: Interrupts | None = None
 
 
 @contextmanager
-def noted_interrupts() -> Iterator[Interrupts]:
+def deferred_interrupts() -> Iterator[Interrupts]:
     """Let a block hold interrupts back; until it does, they are raised as ever.
 
     Blocks may be nested: what an inner one holds back is held until the outermost one ends. Whoever opened that
@@ -68,10 +68,10 @@ def noted_interrupts() -> Iterator[Interrupts]:
         _current = outer
 
 
-def hold_interrupts() -> None:
+def defer_interrupts() -> None:
     """Hold interrupts back from now on, until the outermost block ends; those that came before are forgotten."""
     if _is_noted_here() and _is_main_thread():
-        _current.hold()  # type: ignore[union-attr]
+        _current.defer()  # type: ignore[union-attr]
 
 
 def is_interrupted() -> bool:

@@ -1,15 +1,24 @@
-"""Watching chains from outside: a progress bar or a function that is told, and a way to stop them."""
+"""Watching chains from outside: their progress is reported, and they can be stopped."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import TracebackType
 
-from disaggregate.parallel.progress_bar import progress_bar
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bar
 
-# Whether to draw a bar, or who is told instead: sweeps done, sweeps in all, and what for.
-Progress = bool | Callable[[int, int, str], object]
+# Who is told of progress: sweeps done, sweeps in all, and what for.
+Told = Callable[[int, int, str], object]
 
 
 class Interrupted(Exception):
@@ -23,29 +32,25 @@ class Monitor:
     ----------
     n_sweeps : int
         Sweeps of all chains together.
-    show : bool or callable
-        Whether to draw a progress bar on standard error; or a function of the sweeps done, the sweeps in all and
-        what they are for, which is called by one thread at a time.
+    told : callable or None
+        A function of the sweeps done, the sweeps in all and what they are for, called by one thread at a time.
     what : str, default="sampling"
         What the sweeps are for, in a word or two.
     """
 
-    def __init__(self, n_sweeps: int, show: Progress, what: str = "sampling") -> None:
+    def __init__(self, n_sweeps: int, told: Told | None, what: str = "sampling") -> None:
         self._stopped = threading.Event()
-        self._told, self._lock = show if callable(show) else None, threading.Lock()
+        self._told, self._lock = told, threading.Lock()
         self._n_sweeps, self._n_done, self._what = n_sweeps, 0, what
-        self._bar = progress_bar("sweeps", show is True)
-        self._task = self._bar.add_task(what, total=n_sweeps)
 
     def __enter__(self) -> Monitor:
-        self._bar.start()
         self._tell(0)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        """Leave everything as it is: who is told shows what is shown."""
 
     def stop(self) -> None:
         """Ask every chain to stop at its next report."""
@@ -58,10 +63,40 @@ class Monitor:
         self._tell(n_sweeps)
 
     def _tell(self, n_sweeps: int) -> None:
-        """Tell of more sweeps, never of more in all than were foreseen: some runs find that they need more."""
+        """Report more sweeps, never more in total than were planned: some runs find that they need more."""
         with self._lock:
             n_sweeps = min(n_sweeps, self._n_sweeps - self._n_done)
             self._n_done += n_sweeps
-            self._bar.advance(self._task, n_sweeps)
             if self._told is not None:
                 self._told(self._n_done, self._n_sweeps, self._what)
+
+
+def progress_console() -> Console:
+    """Return the console on standard error that progress is shown on.
+
+    A bar in a notebook needs ipywidgets. Without them rich warns at every start, so it is told of no notebook.
+    """
+    return Console(stderr=True, force_jupyter=None if find_spec("ipywidgets") else False)
+
+
+def progress_bar(unit: str, show: bool) -> Bar:
+    """Make a bar on standard error that tells what is done, how many of how many, and how long it will take.
+
+    Parameters
+    ----------
+    unit : str
+        What is counted, such as "sweeps".
+    show : bool
+        Whether to draw anything.
+    """
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn(unit),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=progress_console(),
+        disable=not show,
+    )

@@ -1,4 +1,4 @@
-"""Chains on an executor, in rounds: what they have drawn comes back every some seconds.
+"""Chains on an executor, in rounds: their draws come back every few seconds.
 
 An executor only maps, and cannot be asked anything meanwhile. Between two rounds all chains are here, so that they
 can be written down, and an interrupt costs nothing. Where a round is cut changes no draw.
@@ -10,15 +10,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from disaggregate.parallel.interrupts import is_interrupted, noted_interrupts
+from disaggregate.parallel.interrupts import deferred_interrupts, is_interrupted
 from disaggregate.parallel.monitor import Monitor
 from disaggregate.parallel.one_blas_thread import one_blas_thread
-from disaggregate.parallel.protocol import Executor
-from disaggregate.parallel.runners import Runner, Watcher
+from disaggregate.parallel.runners import Executor, Runner, Watcher
 
 # Seconds of the first round, and how they grow: chains travel with their data, which takes time too, but somebody
 # who has interrupted waits for the end of a round.
-_FIRST, _GROWTH, _LONGEST = 2.0, 1.5, 20.0
+FIRST_SECONDS, GROWTH, _LONGEST = 2.0, 1.5, 20.0
 
 
 class OnExecutor:
@@ -29,9 +28,9 @@ class OnExecutor:
     runners : sequence of Runner
         What to run.
     monitor : Monitor
-        Told of sweeps done.
+        Counts sweeps done.
     watcher : Watcher
-        Told after every round.
+        Called after every round.
     """
 
     def __init__(self, runners: Sequence[Runner], monitor: Monitor, watcher: Watcher) -> None:
@@ -39,11 +38,11 @@ class OnExecutor:
 
     def run(self, executor: Executor) -> bool:
         """Run all to their end, or until an interrupt; return whether they came to their end."""
-        seconds = _FIRST
+        seconds = FIRST_SECONDS
         while waiting := [runner for runner in self._runners if runner.n_done < runner.n_sweeps]:
             if is_interrupted() or not self._round(executor, waiting, seconds):
                 return False
-            seconds = min(_GROWTH * seconds, _LONGEST)
+            seconds = min(GROWTH * seconds, _LONGEST)
             self._tell_watcher(waiting)
         return True
 
@@ -66,19 +65,19 @@ class OnExecutor:
         return True
 
     def _tell_watcher(self, moved: list[Runner]) -> None:
-        """Let the watcher ask for the runners, see them, and do what is due, while nobody moves them."""
+        """Let the watcher ask for the runners, see them, and do what is due, while they do not move."""
         self._watcher.while_waiting()
         for runner in moved:
-            self._watcher.after_turn(runner)
+            self._watcher.after_batch(runner)
         self._watcher.while_waiting()
 
 
 def run_for(task: tuple[Runner, float]) -> dict[str, Any]:
     """Run one for some seconds, to its end or to an interrupt, a batch at least; return where it is then."""
     runner, seconds = task
-    with noted_interrupts() as interrupts, one_blas_thread():
+    with deferred_interrupts() as interrupts, one_blas_thread():
         if not interrupts.is_held:
-            interrupts.hold()
+            interrupts.defer()
         end = time.monotonic() + seconds
         while runner.n_done < runner.n_sweeps:
             runner.advance()

@@ -1,12 +1,16 @@
-"""What is run, and who is told of it."""
+"""What is run, where, and which functions are called with its progress."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Runner(Protocol):
-    """Something that moves on batch by batch, and can be taken down and set up again."""
+    """Something that advances batch by batch, and can be stored and set up again."""
 
     n_done: int
 
@@ -18,17 +22,24 @@ class Runner(Protocol):
         """Do a batch of sweeps."""
 
     def snapshot(self) -> dict[str, Any]:
-        """Take everything down that the next batch depends on, and what was drawn so far."""
+        """Take a snapshot: everything that the next batch depends on, and what was drawn so far."""
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Go on from there."""
 
 
 class Watcher:
-    """Told of what happens; does nothing by itself."""
+    """Observes a run; does nothing unless overridden."""
 
-    def after_turn(self, runner: Runner) -> None:
+    def after_batch(self, runner: Runner) -> None:
         """Learn that a runner has moved on; called by the thread that moved it, which then leaves it alone."""
 
     def while_waiting(self) -> None:
-        """Do what is due; called some times a second by whoever started the runners, or after each round."""
+        """Do what is due; called some times per second by the caller of the runners, or after each round."""
+
+
+class Executor(Protocol):
+    """Anything with a ``map`` that keeps the order, such as a ``concurrent.futures`` executor."""
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterable[Result]:
+        """Apply ``function`` to each of ``items`` and give the results in the same order."""

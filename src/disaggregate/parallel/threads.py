@@ -38,7 +38,7 @@ class Threads:
         """Keep the threads from one call of ``map`` to the next, until the context ends."""
         self._n_users += 1
         if self._pool is None:
-            self._pool = self._new_pool()
+            self._pool = self.new_pool()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -70,10 +70,11 @@ class Threads:
         """
         if self._pool is not None:
             return self._map(self._pool, function, items, on_failure)
-        with self._new_pool() as pool:
+        with self.new_pool() as pool:
             return self._map(pool, function, items, on_failure)
 
-    def _new_pool(self) -> ThreadPoolExecutor:
+    def new_pool(self) -> ThreadPoolExecutor:
+        """Start the threads."""
         return ThreadPoolExecutor(self.n_threads, thread_name_prefix="disaggregate")
 
     def _map(

@@ -8,6 +8,7 @@ from disaggregate.plots.districts import group_scatter
 from disaggregate.plots.forest import subgroup_forest
 from disaggregate.plots.group_shares import group_shares
 from disaggregate.plots.ladder import replica_swaps
+from disaggregate.plots.outcome_bars import outcome_bars
 from disaggregate.plots.surface import probability_surface
 from disaggregate.plots.words import word_overlay
 
@@ -19,6 +20,7 @@ __all__ = [
     "effect_bands",
     "group_scatter",
     "group_shares",
+    "outcome_bars",
     "probability_surface",
     "replica_swaps",
     "subgroup_forest",

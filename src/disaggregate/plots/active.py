@@ -24,7 +24,7 @@ def active_kernels(posterior: Posterior, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     posterior : Posterior
-        ``model.posterior_`` of a fit with ``weights="sparse"``.
+        ``model.posterior_`` of a fit with ``prior="spike_slab"``.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 
@@ -38,7 +38,7 @@ def active_kernels(posterior: Posterior, *, ax: Axes | None = None) -> Axes:
     if not posterior.is_sparse:
         raise ValueError(
             "All kernels are active in all draws of this posterior, because its weights are dense. Fit with "
-            'weights="sparse" to have them selected.'
+            'prior="spike_slab" to have them selected.'
         )
     counts = posterior.n_active
     edges = _edges(int(counts.min()), int(counts.max()))
@@ -46,9 +46,9 @@ def active_kernels(posterior: Posterior, *, ax: Axes | None = None) -> Axes:
 
     ax = axes_or_new(ax)
     ax.stairs(whole, edges, fill=True, color="0.85", label="all chains")
-    for place, chain in enumerate(counts[:MOST_CHAINS]):
+    for index, chain in enumerate(counts[:MOST_CHAINS]):
         share = np.histogram(chain, edges)[0] / len(chain)
-        ax.stairs(share, edges, color=COLOURS[place], linewidth=1.2, label=f"chain {place + 1}")
+        ax.stairs(share, edges, color=COLOURS[index], linewidth=1.2, label=f"chain {index + 1}")
     ax.axvline(counts.mean(), color="0.3", linewidth=1.0, linestyle="dashed", label=f"mean {counts.mean():.1f}")
     ax.set(xlabel=f"active kernels, of {len(posterior.parts[0].basis.centers)}", ylabel="share of draws")
     ax.set_ylim(bottom=0.0)

@@ -63,28 +63,28 @@ def _is_numeric(values: pd.Series) -> bool:
 
 
 def _draw_lines(ax: Axes, along: str, parts: list[tuple[Any, pd.DataFrame]]) -> None:
-    for place, (name, part) in enumerate(parts):
+    for index, (name, part) in enumerate(parts):
         ordered = part.sort_values(along)
-        colour = COLOURS[place]
+        colour = COLOURS[index]
         ax.fill_between(
             ordered[along], ordered["conf_low"], ordered["conf_high"], color=colour, alpha=0.2, linewidth=0.0
         )
-        style = LINES[place % len(LINES)]
+        style = LINES[index % len(LINES)]
         ax.plot(ordered[along], ordered["estimate"], color=colour, linestyle=style, label=_label(name))
 
 
 def _draw_points(ax: Axes, along: str, parts: list[tuple[Any, pd.DataFrame]]) -> None:
     levels = list(dict.fromkeys(part_level for _, part in parts for part_level in part[along]))
     offsets = np.linspace(-0.5, 0.5, len(parts) + 2)[1:-1] * SPREAD
-    for place, (name, part) in enumerate(parts):
+    for index, (name, part) in enumerate(parts):
         ax.errorbar(
-            [levels.index(level) + offsets[place] for level in part[along]],
+            [levels.index(level) + offsets[index] for level in part[along]],
             part["estimate"],
             yerr=arms(part),
-            fmt=MARKS[place % len(MARKS)],
+            fmt=MARKS[index % len(MARKS)],
             markersize=6,
             elinewidth=1.6,
-            color=COLOURS[place],
+            color=COLOURS[index],
             label=_label(name),
         )
     ax.set_xticks(range(len(levels)), [str(level) for level in levels])

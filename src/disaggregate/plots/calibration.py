@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 
 from disaggregate.plots.canvas import axes_or_new
 from disaggregate.plots.districts import COLOURS
-from disaggregate.posterior.levels import interval_ends
+from disaggregate.posterior.summaries import interval_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ def calibration_plot(
     n_bins : int, default=10
         Number of bins.
     level : float, default=0.9
-        Probability of the intervals of the observed shares, which speak of the number of people in a bin alone.
+        Probability of the intervals of the observed shares, which depend on the number of people in a bin alone.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 
@@ -69,7 +69,7 @@ def calibration_plot(
 
 
 def _interval(labels: NDArray[np.bool_], tails: tuple[float, float]) -> tuple[float, float]:
-    """Jeffreys' interval of a share; it reaches 0 or 1 where nobody or everybody is positive."""
+    """Jeffreys' interval of a share; it reaches 0 or 1 where none or all are positive."""
     k, n = int(labels.sum()), len(labels)
     low, high = betaincinv(k + 0.5, n - k + 0.5, tails)
     return (0.0 if k == 0 else float(low)), (1.0 if k == n else float(high))
@@ -93,7 +93,7 @@ def _read(y: ArrayLike, probability: ArrayLike) -> tuple[NDArray[np.bool_], Floa
     labels, predicted = np.asarray(y), np.asarray(probability, dtype=np.float64)
     if predicted.ndim != 1 or not len(predicted) or not ((predicted >= 0.0) & (predicted <= 1.0)).all():
         raise ValueError(
-            f"probability must hold one probability from 0 to 1 a person, but got shape {predicted.shape}. "
+            f"probability must hold one probability from 0 to 1 per person, but got shape {predicted.shape}. "
             "Use predict_proba(X)[:, 1]."
         )
     if labels.shape != predicted.shape or not np.isin(labels, (0, 1)).all():

@@ -46,14 +46,14 @@ def chain_traces(draws: Posterior | ArrayLike, quantity: str | None = None, *, a
     """
     chains, name = _read(draws, quantity)
     ax = axes_or_new(ax)
-    for place, chain in enumerate(chains):
+    for index, chain in enumerate(chains):
         ax.plot(
             np.arange(1, len(chain) + 1),
             chain,
-            color=COLOURS[place % len(COLOURS)],
+            color=COLOURS[index % len(COLOURS)],
             linewidth=0.7,
             alpha=0.75,
-            label=f"chain {place + 1}" if place < MOST_IN_LEGEND else None,
+            label=f"chain {index + 1}" if index < MOST_IN_LEGEND else None,
         )
     ax.set(xlabel="draw", ylabel=name, xlim=(1, max(2, chains.shape[1])))
     ax.set_title(_verdict(chains), loc="left", fontsize="medium")
@@ -64,7 +64,7 @@ def chain_traces(draws: Posterior | ArrayLike, quantity: str | None = None, *, a
 def chain_ranks(
     draws: Posterior | ArrayLike, quantity: str | None = None, *, bins: int = 20, ax: Axes | None = None
 ) -> Axes:
-    """Draw how the draws of each chain rank among those of all, a row a chain.
+    """Draw how the draws of each chain rank among those of all, a row per chain.
 
     Chains that agree have as many draws in every bin of the ranks, which is the middle of their row. The grey
     band holds nine bins in ten of a chain that agrees with the others, given its effective draws. A slope is a
@@ -96,13 +96,13 @@ def chain_ranks(
     scale = 0.48 / max(float(np.abs(excess).max()), float(bands.max()))
 
     ax = axes_or_new(ax)
-    for place, (row, half) in enumerate(zip(excess, bands * scale, strict=True)):
-        ax.axhspan(place - half, place + half, color="0.9", linewidth=0.0, zorder=0)
-        ax.axhline(place, color="0.5", linewidth=0.8, zorder=1)
+    for index, (row, half) in enumerate(zip(excess, bands * scale, strict=True)):
+        ax.axhspan(index - half, index + half, color="0.9", linewidth=0.0, zorder=0)
+        ax.axhline(index, color="0.5", linewidth=0.8, zorder=1)
         # The axis runs down the page, so that what is above the middle counts backwards.
-        colour = COLOURS[place % len(COLOURS)]
-        ax.stairs(place - scale * row, edges, baseline=place, fill=True, color=colour, alpha=0.8, zorder=2)
-    ax.set_yticks(range(len(chains)), [f"chain {place + 1}" for place in range(len(chains))])
+        colour = COLOURS[index % len(COLOURS)]
+        ax.stairs(index - scale * row, edges, baseline=index, fill=True, color=colour, alpha=0.8, zorder=2)
+    ax.set_yticks(range(len(chains)), [f"chain {index + 1}" for index in range(len(chains))])
     ax.tick_params(axis="y", length=0)
     ax.set(xlim=(edges[0], edges[-1]), ylim=(len(chains) - 0.45, -0.55))
     ax.set_xlabel(f"rank of {name} among all draws")
@@ -130,9 +130,9 @@ def _read(draws: Any, quantity: str | None) -> tuple[FloatArray, str]:
 
 def _ranks(chains: FloatArray) -> FloatArray:
     """Rank of each draw among all, from 1; equal draws share their average rank."""
-    _, place, times = np.unique(chains.ravel(), return_inverse=True, return_counts=True)
+    _, index, times = np.unique(chains.ravel(), return_inverse=True, return_counts=True)
     last = np.cumsum(times)
-    return (last - 0.5 * (times - 1))[place].reshape(chains.shape)
+    return (last - 0.5 * (times - 1))[index].reshape(chains.shape)
 
 
 def _half_band(chain: FloatArray, bins: int) -> float:

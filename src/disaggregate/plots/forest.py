@@ -10,7 +10,7 @@ import pandas as pd
 from disaggregate.plots.canvas import axes_or_new
 from disaggregate.plots.districts import COLOURS
 from disaggregate.plots.results import INTERVAL, arms, key_columns, require_results
-from disaggregate.tables.digits import in_digits, worthwhile_digits
+from disaggregate.tables.rounding import in_digits, worthwhile_digits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,12 +89,12 @@ def _no_difference(table: pd.DataFrame) -> float | None:
 
 def _write_numbers(ax: Axes, table: pd.DataFrame) -> None:
     rows = table[list(INTERVAL)].to_numpy(dtype=np.float64)
-    for place, (row, digits) in enumerate(zip(rows, worthwhile_digits(table, _FEWEST_DIGITS), strict=True)):
+    for index, (row, digits) in enumerate(zip(rows, worthwhile_digits(table, _FEWEST_DIGITS), strict=True)):
         estimate, low, high = (in_digits(value, digits) for value in row)
         if np.isfinite(row[0]):
             ax.annotate(
                 f"{estimate}  [{low}, {high}]",
-                (1.0, place),
+                (1.0, index),
                 xycoords=ax.get_yaxis_transform(),
                 xytext=(8, 0),
                 textcoords="offset points",

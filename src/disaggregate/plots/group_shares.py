@@ -82,6 +82,6 @@ def _draw_groups(ax: Axes, groups: pd.DataFrame, colour: str, mark: str, label: 
 
 
 def _name_groups(ax: Axes, groups: pd.DataFrame) -> None:
-    places = zip(groups["group"], groups["reported"], groups["implied"], strict=True)
-    for name, reported, implied in sorted(places, key=lambda place: -abs(place[2] - place[1]))[:MOST_LABELS]:
+    points = zip(groups["group"], groups["reported"], groups["implied"], strict=True)
+    for name, reported, implied in sorted(points, key=lambda point: -abs(point[2] - point[1]))[:MOST_LABELS]:
         ax.annotate(str(name), (reported, implied), xytext=(6, 4), textcoords="offset points", fontsize="small")

@@ -1,4 +1,4 @@
-"""How often neighbouring replicas trade places."""
+"""How often neighbouring replicas swap."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def replica_swaps(ladder: LadderReport | None, *, ax: Axes | None = None) -> Axe
         The Axes that were drawn on.
     """
     powers, rates = _read(ladder)
-    places = np.arange(len(rates)) + 0.5
+    centers = np.arange(len(rates)) + 0.5
     colours = np.where(rates < FEW_SWAPS, COLOURS[1], COLOURS[0])
 
     ax = axes_or_new(ax)
-    ax.bar(places, rates, width=0.8, color=list(colours))
+    ax.bar(centers, rates, width=0.8, color=list(colours))
     ax.axhline(FEW_SWAPS, color="0.4", linewidth=1.0, linestyle="dashed")
     ax.annotate(
         "too rare\nbelow this",

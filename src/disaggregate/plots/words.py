@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from disaggregate.pictures import read_picture
+from disaggregate.images.read_images import read_image
 from disaggregate.plots.canvas import axes_or_new
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def word_overlay(
     matplotlib Axes
         The Axes that were drawn on.
     """
-    picture = read_picture(image)
+    picture = read_image(image)
     regions, shares = _read_regions(labels, probability, picture.shape[:2])
 
     ax = axes_or_new(ax)

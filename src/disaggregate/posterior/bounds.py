@@ -2,8 +2,8 @@
 
 A group of weight W reports that a share s of it is positive. Of a subgroup with weight w in it, at least
 s W - (W - w) is positive, what is left when all others are, and at most s W. Added up over groups these are bounds
-on the rate of the subgroup among these very people, whatever is assumed about them. They are narrow where groups
-are nearly all of one kind.
+on the rate of the subgroup among exactly these people, whatever is assumed about them. They are narrow where
+groups are nearly all of one kind.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def reported_shares(
     """
     if isinstance(data, GroupedOutcomes):
         return None
-    place = {name: number for number, name in enumerate(data.names)}
-    group = np.array([place.get(name, len(place)) for name in ids], dtype=np.intp)
-    there = np.bincount(group, weights=counts, minlength=len(place) + 1)[:-1]
-    shares = np.tile([0.0, 1.0], (len(place) + 1, 1))
+    number_of = {name: number for number, name in enumerate(data.names)}
+    group = np.array([number_of.get(name, len(number_of)) for name in ids], dtype=np.intp)
+    there = np.bincount(group, weights=counts, minlength=len(number_of) + 1)[:-1]
+    shares = np.tile([0.0, 1.0], (len(number_of) + 1, 1))
     for number in np.flatnonzero(there == data.people):
         if data.populations[number] is None:
             shares[number] = data.evidence[number].share_bounds(int(data.people[number]))

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disaggregate.even_choice import even_choice
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.metric import Metric, factored
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import typical_curvature
+from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Draws at which the curvature is measured.
 _N_CURVATURES = 12
@@ -50,9 +50,9 @@ def _normal_like(target: Target, draws: np.ndarray) -> _Normal:
     Its precision is the expected curvature, averaged over draws. Its mean is that of the draws, each of them moved
     by a Newton step: steps add up to nothing on average, and take most of the noise of the draws away.
     """
-    some = draws[even_choice(len(draws), _N_CURVATURES)]
+    some = draws[evenly_spaced(len(draws), _N_CURVATURES)]
     curvature = target.curvature(some, _first(some))
-    metric = factored(np.ones(1), typical_curvature(curvature, len(target.components.priors))[None])
+    metric = factored(np.ones(1), typical_curvature(curvature)[None])
     force = target.evaluate(draws, _first(draws))[1]
     return _Normal((draws + force @ metric.inverse[0]).mean(axis=0), metric)
 

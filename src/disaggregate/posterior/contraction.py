@@ -1,4 +1,4 @@
-"""What the reports tell of an estimate: how much narrower it is than the prior alone would have it.
+"""What the reports tell about an estimate: how much narrower it is than the prior alone would have it.
 
 Chains that agree and data that can tell are two statements. The first is about the computation, this is about the
 second. The posterior contraction of a quantity is 1 - posterior variance / prior variance: the share of its prior

@@ -5,7 +5,7 @@ localization: an improved R-hat for assessing convergence of MCMC" (Bayesian Ana
 takes draws of shape (chain, draw, \*variables) and returns an array of shape ``variables``. Where the
 definitions are silent, all of them follow the same conventions:
 
-- fewer than four draws a chain, or a draw that is not finite: NaN;
+- fewer than four draws per chain, or a draw that is not finite: NaN;
 - a variable that never changes: R-hat 1, and an effective sample size equal to the number of draws;
 - chains that never move but sit at different values: infinite R-hat, and an effective sample size equal to
   the number of chains.
@@ -44,7 +44,7 @@ def rank_rhat(draws: ArrayLike) -> FloatArray:
     -------
     ndarray of shape ``variables``
         Near 1 when the chains agree; above 1.01 they have not mixed. 1 for a variable that never changes,
-        infinite for chains that never move but differ, NaN with fewer than four draws a chain or with a draw
+        infinite for chains that never move but differ, NaN with fewer than four draws per chain or with a draw
         that is not finite.
     """
     return _diagnose(_as_chains(draws), _larger_rhat, constant=1.0, stuck=np.inf)
@@ -61,11 +61,9 @@ def bulk_ess(draws: ArrayLike) -> FloatArray:
     -------
     ndarray of shape ``variables``
         The number of draws for a variable that never changes, the number of chains for chains that never move
-        but differ, NaN with fewer than four draws a chain or with a draw that is not finite.
+        but differ, NaN with fewer than four draws per chain or with a draw that is not finite.
     """
-    chains = _as_chains(draws)
-    n_chains, n_draws = chains.shape[:2]
-    return _diagnose(chains, _ess_of_ranks, constant=n_chains * n_draws, stuck=n_chains)
+    return _effective(draws, _ess_of_ranks)
 
 
 def tail_ess(draws: ArrayLike) -> FloatArray:
@@ -79,11 +77,15 @@ def tail_ess(draws: ArrayLike) -> FloatArray:
     -------
     ndarray of shape ``variables``
         The number of draws for a variable that never changes, the number of chains for chains that never move
-        but differ, NaN with fewer than four draws a chain or with a draw that is not finite.
+        but differ, NaN with fewer than four draws per chain or with a draw that is not finite.
     """
+    return _effective(draws, _smaller_quantile_ess)
+
+
+def _effective(draws: ArrayLike, statistic: Callable[[FloatArray], FloatArray]) -> FloatArray:
     chains = _as_chains(draws)
     n_chains, n_draws = chains.shape[:2]
-    return _diagnose(chains, _smaller_quantile_ess, constant=n_chains * n_draws, stuck=n_chains)
+    return _diagnose(chains, statistic, constant=n_chains * n_draws, stuck=n_chains)
 
 
 def _as_chains(draws: ArrayLike) -> NDArray:

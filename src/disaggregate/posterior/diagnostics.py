@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from disaggregate.even_choice import even_choice
 from disaggregate.posterior.contraction import BY_PRIOR, IN_PART, in_words, total_contraction
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.predictive import PredictiveCheck
-from disaggregate.tables.frames import as_table
+from disaggregate.sampler.evenly_spaced import evenly_spaced
+from disaggregate.tables.dataframes import dataframe_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 # Individuals whose scores are checked: beyond this many, an even choice of them. And values of f held at once.
 _MOST_INDIVIDUALS = 500
-_VALUES_AT_ONCE = 2**23
+VALUES_AT_ONCE = 2**23
 
 # Individuals whose differences are compared with those of the prior.
 _MOST_JUDGED = 100
@@ -35,7 +35,7 @@ _DISAGREE = 1.05
 _ENOUGH_DRAWS = 100.0
 _FEW_SWAPS = 0.1
 
-# Log odds below which nobody should bet on the features: 3 to 1.
+# Log odds below which the features count as not shown to matter: 3 to 1.
 _LITTLE = 1.1
 
 # Groups whose report does not fit that the verdict names.
@@ -101,7 +101,7 @@ class Diagnostics:
     def summary(self) -> DataFrame:
         """Tabulate the worst value of each quantity: ``quantity, rhat, ess_bulk, ess_tail``."""
         names = list(self.rhat)
-        return as_table(
+        return dataframe_of(
             {
                 "quantity": names,
                 "rhat": np.array([np.max(self.rhat[name]) for name in names]),
@@ -175,7 +175,7 @@ def diagnose(
     reports : PredictiveCheck, optional
         Whether the groups' reports look like those that the model would produce.
     """
-    individuals = even_choice(len(X), _MOST_INDIVIDUALS)
+    individuals = evenly_spaced(len(X), _MOST_INDIVIDUALS)
     rhat, ess_bulk, ess_tail = _measured(posterior, X[individuals])
     worst = float(np.max([np.max(values) for values in rhat.values()]))
     fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))
@@ -215,7 +215,7 @@ def diagnose(
 def _measured(posterior: Posterior, X: Any) -> list[dict[str, np.ndarray]]:
     """Measure delta2, n_active and f; f in pieces, so that memory does not grow with the number of draws."""
     measures = (rank_rhat, bulk_ess, tail_ess)
-    at_once = max(1, _VALUES_AT_ONCE // posterior.delta2.size)
+    at_once = max(1, VALUES_AT_ONCE // posterior.delta2.size)
     pieces = (posterior.scores(X[first : first + at_once]) for first in range(0, len(X), at_once))
     chains = (scores.reshape(*posterior.shape, -1) for scores in pieces)
     of_f = np.concatenate([[measure(scores) for measure in measures] for scores in chains], axis=1)
@@ -330,7 +330,7 @@ def _rounded(odds: float) -> str:
 
 def _judge(worst: float, fewest: float, n_chains: int, n_draws: int) -> tuple[bool, str]:
     if np.isnan(worst) or np.isnan(fewest):
-        return False, f"{n_draws} draws a chain are too few to judge the result: set n_draws to 100 or more."
+        return False, f"{n_draws} draws per chain are too few to judge the result: set n_draws to 100 or more."
     seen = f"worst R-hat {worst:.3f}, at least {fewest:.0f} effective draws"
     if worst > _DISAGREE:
         who = "The chains do not agree" if n_chains > 1 else "The chain has not settled"

@@ -18,8 +18,8 @@ from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chains import DenseDraws
 
 # Draws that are worked on at once, so that memory does not grow with them when they are on disk.
-_DRAWS_AT_ONCE = 2**10
-_VALUES_AT_ONCE = 2**20
+DRAWS_AT_ONCE = 2**10
+VALUES_AT_ONCE = 2**20
 
 # Makes one array of pieces along its first axis, given a name, the shape and the type.
 Put = Callable[[str, tuple[int, ...], np.dtype, Iterable[np.ndarray]], np.ndarray]
@@ -38,7 +38,7 @@ class KernelDraws:
     n_active : ndarray of shape (n_chains, n_draws)
         Number of active kernels; an intercept does not count.
     weights : array of shape (n_chains * n_draws, n_columns)
-        Weights of the kernels, the intercept first when there is one; a row a draw, chain after chain. A
+        Weights of the kernels, the intercept first when there is one; a row per draw, chain after chain. A
         sparse array unless the weights are dense.
     context_delta2 : ndarray of shape (n_chains, n_draws) or None
         Scale of the weights of the context, where it is a component of its own.
@@ -102,7 +102,7 @@ class KernelDraws:
         X = individuals.with_context() if self.basis.context else individuals.features
         if self.n_outcomes > 2:
             return self._logits(X, individuals.place)
-        return self._at_place(self._of_features(X), individuals.place)
+        return self.at_place(self._of_features(X), individuals.place)
 
     def _logits(self, X: np.ndarray, place: np.ndarray | None) -> np.ndarray:
         n_scores = self.n_outcomes - 1
@@ -121,10 +121,11 @@ class KernelDraws:
             return self.weights @ self.basis.columns(X)
         used = _used_columns(self.weights)
         columns = self.basis.columns(X, used)
-        pieces = _slices(self.weights.shape[0], _DRAWS_AT_ONCE)
+        pieces = _slices(self.weights.shape[0], DRAWS_AT_ONCE)
         return np.concatenate([self.weights[piece][:, used] @ columns for piece in pieces])
 
-    def _at_place(self, scores: np.ndarray, place: np.ndarray | None) -> np.ndarray:
+    def at_place(self, scores: np.ndarray, place: np.ndarray | None) -> np.ndarray:
+        """Add the effects of places; those of unknown places are integrated out."""
         if self.places is None or self.place_delta2 is None:
             return scores
         narrower = 1.0 / np.sqrt(1.0 + self.place_delta2.reshape(-1, 1))
@@ -136,6 +137,8 @@ class KernelDraws:
     def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
         """Offset of some groups in each draw, shape (n_chains * n_draws, n_groups).
 
+        With more than two outcomes that of each score, shape (n_chains * n_draws, n_groups, n_scores).
+
         Parameters
         ----------
         context : ndarray of shape (n_groups, n_context) or None
@@ -144,13 +147,16 @@ class KernelDraws:
             Index of each among the groups of the fit, or -1; those have no intercept.
         """
         self.require_intact()
-        total = np.zeros((self.delta2.size, len(place)))
+        n_scores = self.n_outcomes - 1
+        total = np.zeros((self.delta2.size, n_scores, len(place)))
         if context is not None and self.basis.context and isinstance(self.weights, np.ndarray):
             first = int(self.basis.intercept)
-            total += self.weights[:, first : first + context.shape[1]] @ context.T
+            by_score = self.weights.reshape(-1, n_scores, self.basis.n_columns)
+            total += by_score[:, :, first : first + context.shape[1]] @ context.T
         if self.places is not None:
-            total += np.where(place >= 0, self.places[:, np.maximum(place, 0)], 0.0)
-        return total
+            by_score = self.places.reshape(len(total), n_scores, -1)
+            total += np.where(place >= 0, by_score[:, :, np.maximum(place, 0)], 0.0)
+        return np.moveaxis(total, 1, 2) if n_scores > 1 else total[:, 0]
 
     def place_deviation(self, place: np.ndarray) -> np.ndarray:
         """Return the standard deviation of groups' intercepts: 0 for known groups, shape (n_draws, n_groups).
@@ -189,7 +195,7 @@ def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.n
     starts = np.concatenate([[0], np.cumsum(np.concatenate([chain.size for chain in chains]))])
     largest = max(int(starts[-1]), basis.n_columns)
     kind = np.dtype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)  # as scipy would choose
-    pieces = [(chain, piece) for chain in chains for piece in _slices(len(chain.active), _VALUES_AT_ONCE)]
+    pieces = [(chain, piece) for chain in chains for piece in _slices(len(chain.active), VALUES_AT_ONCE)]
     columns = put("columns", (int(starts[-1]),), kind, (chain.active[piece] for chain, piece in pieces))
     values = put(
         "weights",
@@ -238,7 +244,7 @@ def gather_dense_draws(
 
     def pieces() -> Iterator[np.ndarray]:
         for chain in chains:
-            for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
+            for piece in _slices(len(chain.weights), DRAWS_AT_ONCE):
                 drawn = chain.weights[piece]
                 kernels = drawn[:, :n_columns] @ to_kernels
                 first, context = int(basis.intercept), drawn[:, n_columns : n_columns + n_context] / context_norm
@@ -246,7 +252,7 @@ def gather_dense_draws(
 
     def places() -> Iterator[np.ndarray]:
         for chain in chains:
-            for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
+            for piece in _slices(len(chain.weights), DRAWS_AT_ONCE):
                 yield chain.weights[piece, n_columns + n_context :]
 
     shape, noise = (n_draws, components.n_places), components.noise_coordinate - components.n_weights
@@ -291,7 +297,7 @@ def gather_outcome_draws(
 
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for chain in chains:
-            for piece in _slices(len(chain.weights), _DRAWS_AT_ONCE):
+            for piece in _slices(len(chain.weights), DRAWS_AT_ONCE):
                 columns, by_group = np.split(chain.weights[piece], [n_scores * n_columns], axis=1)
                 yield (
                     columns.reshape(len(columns), n_scores, n_columns) @ to_kernels,
@@ -324,7 +330,7 @@ def gather_outcome_draws(
 def _used_columns(weights: csr_array) -> np.ndarray:
     """Find the columns that are active in any draw."""
     is_used = np.zeros(weights.shape[1], dtype=bool)
-    for piece in _slices(len(weights.indices), _VALUES_AT_ONCE):
+    for piece in _slices(len(weights.indices), VALUES_AT_ONCE):
         is_used[weights.indices[piece]] = True
     return np.flatnonzero(is_used)
 

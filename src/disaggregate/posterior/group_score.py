@@ -15,7 +15,7 @@ from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
-_VALUES_AT_ONCE = 2**23
+VALUES_AT_ONCE = 2**23
 
 # The square of a score must stay a number; beyond this nothing changes that any evidence could tell.
 _FARTHEST = 1e150
@@ -40,10 +40,10 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     scores = np.empty(len(data.names))
     individuals = as_individuals(rows)
     if reports.is_sample.any():  # compositions are pooled over all rows, so all of them are needed at once
-        posterior = thinned_to(posterior, _VALUES_AT_ONCE // len(individuals))
+        posterior = thinned_to(posterior, VALUES_AT_ONCE // len(individuals))
         runs = [(0, len(data.names))]
     else:
-        runs = runs_of_groups(data.sizes, max(1, _VALUES_AT_ONCE // posterior.delta2.size))
+        runs = runs_of_groups(data.sizes, max(1, VALUES_AT_ONCE // posterior.delta2.size))
     for first, last in runs:
         own = individuals[data.order[data.offsets[first] : data.offsets[last]]]
         by_draw = group_log_likelihood(run_of_groups(reports, first, last), posterior, own)

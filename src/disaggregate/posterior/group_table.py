@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
-from disaggregate.posterior.levels import interval_ends
-from disaggregate.tables.frames import as_table
+from disaggregate.posterior.summaries import interval_ends
+from disaggregate.tables.dataframes import dataframe_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,7 +36,7 @@ def group_table(data: GroupedData, count_tallies: np.ndarray, level: float) -> D
     tails = interval_ends(level)
     shares = [share_summary(count_tallies[i:j], tails) for i, j in pairwise(data.tally_starts)]
     implied, low, high = np.array(shares).T
-    return as_table(
+    return dataframe_of(
         {
             "group": data.names,
             "n": data.people,

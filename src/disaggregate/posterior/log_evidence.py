@@ -14,6 +14,8 @@ from disaggregate.model.priors import ScalePrior
 from disaggregate.model.reports import Reports
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
+# A bracket as wide as floats go is halved some 1,100 times; brentq may take twice as many steps.
+_MOST_HALVINGS = 4000
 _FEWEST_ESTIMATES = 4
 _NODES = 201
 _FARTHEST_CONSTANT = 8.0
@@ -96,7 +98,8 @@ def _log_ratio(at_hotter: np.ndarray, at_colder: np.ndarray) -> float:
         return -np.inf  # no hotter draw was possible under the colder evidence
     finite = np.concatenate([at_hotter, at_colder])
     finite = finite[np.isfinite(finite)]
-    return float(brentq(imbalance, finite.min() - 50.0, finite.max() + 50.0, xtol=1e-6))
+    bracket = finite.min() - 50.0, finite.max() + 50.0
+    return float(brentq(imbalance, *bracket, xtol=1e-6, maxiter=_MOST_HALVINGS))
 
 
 def log_evidence_of_constant(reports: Reports, prior: ScalePrior) -> float:

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from disaggregate.groups import GroupedData
-from disaggregate.posterior.blocks import Probability, ask, rows_at_once
+from disaggregate.posterior.batches import Probability, batch_size, checked_draws
 
 FloatArray = NDArray[np.float64]
 
-_VALUES_AT_ONCE = 2**22
+VALUES_AT_ONCE = 2**22
 
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
 _SAFE_TOTAL = 1e-200
@@ -48,14 +48,14 @@ def given_reports(
     """
     group, n_draws = 0, None
     while group < len(members.names):
-        last = _end_of_run(members.offsets, group, rows_at_once(n_draws))
+        last = _end_of_run(members.offsets, group, batch_size(n_draws))
         rows = members.order[members.offsets[group] : members.offsets[last]]
-        before = ask(probability, rows, len(rows), n_draws)
+        before = checked_draws(probability, rows, len(rows), n_draws)
         n_draws, after = len(before), np.empty_like(before)
-        for place in range(group, last):
-            inside = slice(*(members.offsets[place : place + 2] - members.offsets[group]))
-            units = members.units[slice(*members.offsets[place : place + 2])]
-            after[:, inside] = _given_report(before[:, inside], units, _report_of(members, place), rng)
+        for index in range(group, last):
+            inside = slice(*(members.offsets[index : index + 2] - members.offsets[group]))
+            units = members.units[slice(*members.offsets[index : index + 2])]
+            after[:, inside] = _given_report(before[:, inside], units, _report_of(members, index), rng)
         yield rows, after
         group = last
 
@@ -75,7 +75,7 @@ def _given_report(
     draws: FloatArray, units: NDArray[np.int64], report: FloatArray, rng: np.random.Generator | None
 ) -> FloatArray:
     result = np.empty_like(draws)
-    step = max(1, _VALUES_AT_ONCE // ((len(units) + 1) * len(report)))
+    step = max(1, VALUES_AT_ONCE // ((len(units) + 1) * len(report)))
     for start in range(0, len(draws), step):
         part = slice(start, start + step)
         chances = _chances(draws[part].T.clip(_LEAST, _MOST), units, report)

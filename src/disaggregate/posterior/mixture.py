@@ -110,8 +110,9 @@ class Posterior:
 
     def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
         """Offset of some groups in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.offsets`."""
-        by_part = [part.offsets(context, place).reshape(*part.shape, len(place)) for part in self.parts]
-        return self._in_order(by_part).reshape(-1, len(place))
+        found = [part.offsets(context, place) for part in self.parts]
+        by_part = [own.reshape(*part.shape, *own.shape[1:]) for own, part in zip(found, self.parts, strict=True)]
+        return self._in_order(by_part).reshape(-1, *found[0].shape[1:])
 
     def place_deviation(self, place: np.ndarray) -> np.ndarray:
         """Return the standard deviation of groups' intercepts; see the draws of one kernel."""
@@ -161,7 +162,7 @@ class Posterior:
         return woven
 
 
-def weave(parts: list[KernelDraws], rng: np.random.Generator) -> Posterior:
+def interleave(parts: list[KernelDraws], rng: np.random.Generator) -> Posterior:
     """Shuffle the draws of several kernels into one posterior, each kernel's own draws in their order.
 
     Any stretch of the draws then holds the kernels in about their proportions, so that whatever compares one
@@ -178,7 +179,7 @@ def weave(parts: list[KernelDraws], rng: np.random.Generator) -> Posterior:
     return Posterior(tuple(parts), rng.permutation(part_of_draw) if len(parts) > 1 else part_of_draw)
 
 
-def share_out(n_draws: int, weights: np.ndarray) -> np.ndarray:
+def allocate(n_draws: int, weights: np.ndarray) -> np.ndarray:
     """Divide draws by weight, in whole numbers; what is left over goes to the largest remainders.
 
     Parameters

@@ -11,23 +11,24 @@ from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
+from disaggregate.model.outcome_populations import make_outcome_samples
 from disaggregate.model.outcome_reports import make_outcome_reports
 from disaggregate.model.outcomes import scores_of
-from disaggregate.posterior.blocks import Probability
+from disaggregate.posterior.batches import Probability
 from disaggregate.posterior.group_table import share_summary
 from disaggregate.posterior.individuals import as_individuals
-from disaggregate.posterior.levels import interval_ends
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.summaries import interval_ends
 from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.outcomes import log_likelihood_of_scores
-from disaggregate.tables.frames import as_table
+from disaggregate.tables.dataframes import dataframe_of
 
 if TYPE_CHECKING:
     from disaggregate.tables.people import Rows
 
 OUTCOME = "outcome"
 
-_VALUES_AT_ONCE = 2**23
+VALUES_AT_ONCE = 2**23
 _FARTHEST = 1e6
 
 Found = TypeVar("Found")
@@ -83,10 +84,10 @@ def outcome_tables(data: GroupedOutcomes, tallies: np.ndarray, level: float) -> 
     reported = data.reported_shares
     tables = {}
     for k, outcome in enumerate(data.outcomes):
-        places = np.arange(len(data.names)) * n_outcomes + k
-        shares = [share_summary(tallies[starts[place] : starts[place + 1]], tails) for place in places]
+        indices = np.arange(len(data.names)) * n_outcomes + k
+        shares = [share_summary(tallies[starts[index] : starts[index + 1]], tails) for index in indices]
         implied, low, high = np.array(shares).T
-        tables[outcome] = as_table(
+        tables[outcome] = dataframe_of(
             {
                 "group": data.names,
                 "n": data.people,
@@ -116,7 +117,16 @@ def outcome_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np
             f"the model was fitted with {posterior.n_outcomes} outcomes; give reports that name these outcomes."
         )
     reports, individuals = make_outcome_reports(data), as_individuals(rows)[data.order]
-    thinned = thinned_to(posterior, _VALUES_AT_ONCE // (len(data.order) * posterior.n_outcomes))
+    thinned = thinned_to(posterior, VALUES_AT_ONCE // (len(data.order) * posterior.n_outcomes))
     logits = np.clip(thinned.scores(individuals), -_FARTHEST, _FARTHEST)
-    by_draw = log_likelihood_of_scores(reports, np.moveaxis(scores_of(logits), 2, 1))
+    scores, of_groups = scores_of(logits), individuals[data.offsets[:-1]]
+    place = np.full(len(data.names), -1) if of_groups.place is None else of_groups.place
+    offsets = thinned.offsets(of_groups.context, place)
+    by_draw = log_likelihood_of_scores(
+        reports,
+        np.moveaxis(scores - np.repeat(offsets, data.sizes, axis=1), 2, 1),
+        make_outcome_samples(data),
+        np.moveaxis(offsets, 2, 1),
+        np.zeros(len(scores)),
+    )
     return logsumexp(by_draw, axis=0) - np.log(len(by_draw))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from disaggregate.parallel import Threads, one_blas_thread
-from disaggregate.posterior.levels import interval_ends
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.summaries import interval_ends
 
 # Values of f held at once: rows are worked on in pieces so that memory does not grow with them.
-_VALUES_AT_ONCE = 2**23
+VALUES_AT_ONCE = 2**23
 
 
 def probability_mean(posterior: Posterior, X: Any) -> np.ndarray:
@@ -54,7 +54,7 @@ def probability_draws(posterior: Posterior, X: Any) -> np.ndarray:
 def _in_pieces(posterior: Posterior, X: Any, summary: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     """Apply a summary of (draws, rows) probabilities to pieces of the rows, several at a time."""
     values = posterior.n_outcomes if posterior.n_outcomes > 2 else 1
-    rows = max(1, _VALUES_AT_ONCE // (posterior.delta2.size * values))
+    rows = max(1, VALUES_AT_ONCE // (posterior.delta2.size * values))
     starts = range(0, len(X), rows)
 
     def piece(start: int) -> np.ndarray:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from disaggregate.even_choice import even_choice
 from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import Count, Evidence, Fraction
 from disaggregate.model.report_noise import TAIL, make_report_noise, reports_with_confidence
@@ -26,11 +25,12 @@ from disaggregate.posterior.individuals import as_individuals
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
+from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
 _MOST_DRAWS = 1000
 _REPLICATES = 1000
-_VALUES_AT_ONCE = 2**23
+VALUES_AT_ONCE = 2**23
 
 # Members of the groups that are checked, about: beyond this many, an even choice of groups.
 _MOST_ROWS = 5_000
@@ -103,17 +103,17 @@ def check_reports(posterior: Posterior, X: Any, data: GroupedData) -> Predictive
         return PredictiveCheck(np.nan, (), np.empty(0), misfits)
     rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
-    n_draws, place = posterior.delta2.size, 0
+    n_draws, index = posterior.delta2.size, 0
     reports = reports_with_confidence(data, posterior.log_confidence)
-    chosen = even_choice(n_draws, _MOST_DRAWS)
-    for first, last in runs_of_groups(data.sizes[groups], max(1, _VALUES_AT_ONCE // n_draws)):
+    chosen = evenly_spaced(n_draws, _MOST_DRAWS)
+    for first, last in runs_of_groups(data.sizes[groups], max(1, VALUES_AT_ONCE // n_draws)):
         rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
         scores = posterior.scores(X[data.order[rows]])[chosen]
         for group in groups[first:last]:
             own, scores = np.split(scores, [data.sizes[group]], axis=1)
             confidence = _confidence_in(data.evidence[group], posterior)
-            surprise[place], replicated[:, place] = _compare(own, data, reports, int(group), confidence, rng)
-            place += 1
+            surprise[index], replicated[:, index] = _compare(own, data, reports, int(group), confidence, rng)
+            index += 1
     farther = (replicated**2).sum(axis=1) >= (surprise**2).sum()
     names = tuple(data.names[group] for group in groups)
     return PredictiveCheck(float(farther.mean()), names, surprise, misfits)
@@ -152,7 +152,7 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
     posterior, X, data
         As for :func:`check_reports`.
     """
-    thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(_VALUES_AT_ONCE // len(data.order), 1)))
+    thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(VALUES_AT_ONCE // len(data.order), 1)))
     reports, noise, peaks = make_reports(data), make_report_noise(data), log_peaks(data)
     scales = thinned.scales["report"].ravel()
     place = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from disaggregate.groups import GroupedData
-from disaggregate.posterior.blocks import Probability, blocks
+from disaggregate.posterior.batches import Probability, batches
 from disaggregate.posterior.bounds import HIGH, LOW, ReportedShares, subgroup_bounds
 from disaggregate.posterior.contraction import CONTRACTION, TOLD, in_words, rate_contraction
 from disaggregate.posterior.members import given_reports
@@ -56,7 +56,7 @@ class SubgroupDraws:
     design_factor : float
         What the sum of squares of the replicates' deviations is multiplied by.
     effective : ndarray of int, shape (n_subgroups,), or None
-        People that each rate speaks of: those without weight do not count.
+        People per rate: those without weight do not count.
     contraction : ndarray of shape (n_subgroups,) or None
         Share of the prior variance that the reports removed; see :mod:`disaggregate.posterior.contraction`.
     bounds : ndarray of shape (n_subgroups, 2) or None
@@ -131,8 +131,8 @@ def subgroup_rates(
 
     A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: what share
     such people have in the long run, or in the large population that the table stands for. With
-    ``outcomes=True`` it is the share of positives among *these very people*, whose labels are as random as coins
-    even when their probabilities are known; the smaller the subgroup, the wider its interval.
+    ``outcomes=True`` it is the share of positives among *exactly these people*, whose labels are random even when
+    their probabilities are known; the smaller the subgroup, the wider its interval.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def subgroup_rates(
     counts : array-like of shape (n_rows,), optional
         How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
     outcomes : bool, default=False
-        Whether to estimate the share of positives among these very people.
+        Whether to estimate the share of positives among exactly these people.
     design_factor : float, optional
         By default 4 / n_replicates, that of successive differences; 1 / n_replicates for balanced repeated
         replication, (n_replicates - 1) / n_replicates for a jackknife.
@@ -256,7 +256,7 @@ def _answers(
     if members is not None:
         yield from given_reports(probability, members, rng)
         return
-    for rows, draws in blocks(probability, n_rows):
+    for rows, draws in batches(probability, n_rows):
         yield rows, draws if rng is None else _labels(draws, None if counts is None else counts[rows], rng)
 
 
@@ -326,8 +326,8 @@ def _require_people(members: GroupedData | None, counts: Any) -> None:
 def _require_one_population(people: Any, replicates: Any, members: GroupedData | None, outcomes: bool) -> None:
     if outcomes and replicates is not None:
         raise ValueError(
-            "outcomes=True speaks of these very people, replicate weights of the population from which they were "
-            "drawn; ask for one of the two."
+            "outcomes=True is about exactly these people, replicate weights about the population from which they "
+            "were drawn; ask for one of the two."
         )
     if members is not None and len(members.order) != len(people):
         raise ValueError(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
-
-from disaggregate.posterior.levels import interval_ends
 
 FloatArray = NDArray[np.float64]
 
@@ -58,8 +58,8 @@ def summarise(
 
 def _intervals(draws: FloatArray, design: FloatArray, tails: tuple[float, float]) -> FloatArray:
     ends = np.quantile(draws, tails, axis=0)
-    for place in np.flatnonzero(design):
-        ends[:, place] = [_blurred_quantile(draws[:, place], design[place], tail) for tail in tails]
+    for index in np.flatnonzero(design):
+        ends[:, index] = [_blurred_quantile(draws[:, index], design[index], tail) for tail in tails]
     return ends
 
 
@@ -70,3 +70,10 @@ def _blurred_quantile(draws: FloatArray, spread: float, tail: float) -> float:
     margin = _FARTHEST * spread
     ends = draws.min() - margin, draws.max() + margin
     return float(brentq(lambda end: np.mean(ndtr((end - draws) / spread)) - tail, *ends, xtol=1e-10))
+
+
+def interval_ends(level: float) -> tuple[float, float]:
+    """Return the probabilities below the two ends of the central interval that holds this probability."""
+    if not (isinstance(level, Real) and 0.0 < level < 1.0):
+        raise ValueError(f"level must lie between 0 and 1, such as 0.9; got {level!r}.")
+    return 0.5 - level / 2.0, 0.5 + level / 2.0

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.even_choice import even_choice
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Rows on which the error is measured: an even choice.
 _ROWS = 200
@@ -29,7 +29,7 @@ def monte_carlo_error(posterior: Posterior, X: Any) -> float:
     X : ndarray of shape (n_rows, n_features)
         Rows whose probabilities are wanted.
     """
-    probability = posterior.probabilities(X[even_choice(len(X), _ROWS)]).reshape(*posterior.shape, -1)
+    probability = posterior.probabilities(X[evenly_spaced(len(X), _ROWS)]).reshape(*posterior.shape, -1)
     spread = probability.std(axis=(0, 1))
     # A probability that is the same in all draws has no error, and no number of effective draws either.
     effective = np.where(spread > 0.0, np.maximum(np.nan_to_num(bulk_ess(probability), nan=1.0), 1.0), 1.0)
@@ -71,8 +71,8 @@ def every(posterior: Posterior, step: int) -> Posterior:
     is_kept = np.arange(posterior.shape[1]) % step == step - 1
     parts: list[KernelDraws] = []
     numbers: list[int] = []
-    for place, part in enumerate(posterior.parts):
-        own = np.flatnonzero(is_kept[posterior.part_of_draw == place])
+    for index, part in enumerate(posterior.parts):
+        own = np.flatnonzero(is_kept[posterior.part_of_draw == index])
         if not len(own):
             continue
         n_chains, n_draws = part.shape
@@ -84,5 +84,5 @@ def every(posterior: Posterior, step: int) -> Posterior:
         }
         places = None if part.places is None else part.places[rows]
         parts.append(replace(part, **by_draw, weights=part.weights[rows], places=places))
-        numbers.append(place)
+        numbers.append(index)
     return Posterior(tuple(parts), np.searchsorted(numbers, posterior.part_of_draw[is_kept]))

@@ -1,4 +1,4 @@
-"""The answer: one sentence, one figure, and what may be relied on."""
+"""The answer: one sentence, one figure, and what you can rely on."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from disaggregate.report.axis import Axis
-from disaggregate.report.blocks import Block, Forest, ForestPart, Judgement, Section, Text
+from disaggregate.report.elements import Element, Forest, ForestPart, Judgement, Section, Text
 from disaggregate.report.forests import rates as rows_of
+from disaggregate.report.information import information_by_column
 from disaggregate.report.percentages import level_in_words, share
 from disaggregate.report.subgroups import Rates, forest_part
-from disaggregate.report.telling import told_by_column
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -49,14 +49,14 @@ def answer_section(
     """
     outcome = analysis.outcome_name
     main = main_columns(found)
-    blocks: list[Block] = [Text(summary(analysis, everybody, main, level), "lead")]
+    elements: list[Element] = [Text(summary(analysis, everybody, main, level), "lead")]
     top = ForestPart("", rows_of(everybody, ["Everybody"], axis, [f"{int(everybody['n'].iloc[0]):,}"]))
     reference = axis.position(float(everybody["estimate"].iloc[0]))
     caption = f"Estimated share of “{outcome}”, with {level_in_words(level)} intervals"
     parts = [top, *(forest_part(rates, axis) for rates in main)]
-    blocks.append(Forest(caption, axis, parts, ("Who", "Share"), reference, "People"))
-    blocks.append(Judgement("What may be relied on", reliance(analysis, diagnostics, found, level)))
-    return Section("answer", "The answer", blocks)
+    elements.append(Forest(caption, axis, parts, ("Who", "Share"), reference, "People"))
+    elements.append(Judgement("What may be relied on", reliance(analysis, diagnostics, found, level)))
+    return Section("answer", "The answer", elements)
 
 
 def main_columns(found: Sequence[Rates]) -> list[Rates]:
@@ -112,7 +112,7 @@ def reliance(
     ladder = diagnostics.ladder
     if ladder is not None and ladder.gain < 1.1:
         lines.append(("bad", "The results of the groups say little beyond the share of everybody."))
-    lines += told_by_column(found)
+    lines += information_by_column(found)
     lines.append(
         (
             "",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from disaggregate.report.blocks import Block, Heading, Notes, Text
+from disaggregate.report.elements import Element, Heading, Notes, Text
 from disaggregate.report.limits import limits_of_equal_features
 from disaggregate.report.tables import as_table
 
@@ -26,13 +27,20 @@ _METHOD = (
     "averaged over kernels and widths by how probable each makes the reports; with sparse weights few kernels are "
     "active at a time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder of "
     "replicas that takes the reports less and less seriously, so that a chain is not caught in one explanation. "
-    "Chains start at different places; R-hat compares them, and the effective draws say what they are worth.",
-    "Shares, effects and their intervals are computed in every draw and summed up after that, so that they carry "
+    "Chains start at different points; R-hat compares them, and the effective draws say what they are worth.",
+    "Shares, effects and their intervals are computed in every draw and summarised after that, so that they carry "
     "the whole uncertainty of the model: an interval of 90% holds the truth with probability 0.9, if the model "
     "is right. What cannot be checked from group results: ",
 )
+_OF_OUTCOMES = (
+    "Nobody's own label is known, only what each group reported. The model gives every person a score for each "
+    "outcome, which depends smoothly on the features, and the probabilities follow from the scores (softmax). How "
+    "many in a group have each outcome follows from the probabilities of its members, and how well that agrees "
+    "with the report is the likelihood. Scores that make the reports probable are believed; where the reports "
+    "leave several explanations open, all of them stay in the answer."
+)
 _OF_A_SAMPLE = (
-    "Here the results speak of whole groups, of which the people are a sample. What people a group has is seen "
+    "Here the results describe whole groups, of which the people are a sample. What people a group has is seen "
     "from its own sample and, the more alike groups are, from those of the others; the share of the group is the "
     "average of their probabilities, with the error of the sample."
 )
@@ -49,15 +57,16 @@ _REFERENCES = (
 _PACKAGES = ("disaggregate", "numpy", "scipy", "scikit-learn", "pandas", "numba", "jinja2")
 
 
-def method_blocks(analysis: Analysis) -> list[Block]:
+def method_elements(analysis: Analysis) -> list[Element]:
     """Explain the model in plain words."""
     sample = [_OF_A_SAMPLE] if analysis.sampled else []
     limits = limits_of_equal_features(analysis)
-    told = [_METHOD[0], *sample, *_METHOD[1:-1], _METHOD[-1] + limits[:1].lower() + limits[1:]]
+    link = _OF_OUTCOMES if analysis.outcomes else _METHOD[0]
+    told = [link, *sample, *_METHOD[1:-1], _METHOD[-1] + limits[:1].lower() + limits[1:]]
     return [*map(Text, told), Heading("References"), Notes(_REFERENCES)]
 
 
-def settings_blocks(analysis: Analysis) -> list[Block]:
+def settings_elements(analysis: Analysis) -> list[Element]:
     """List what would be needed to do it again."""
     settings = analysis.classifier.get_params(deep=False)
     settings.pop("confidence")  # each report brings its own, which the data section tells
@@ -77,11 +86,15 @@ def _pairs(values: dict[str, str]) -> pd.DataFrame:
 
 
 def _value(value: Any) -> str:
-    """Write a setting down in few words; a mapping or an array may hold a value for every group."""
+    """Write a setting down in few words."""
     if isinstance(value, np.ndarray):
         return f"array of shape {value.shape}"
-    if hasattr(value, "items"):
-        return f"one for each of {len(value)} groups"
+    if hasattr(value, "get_params"):
+        return (
+            f"{type(value).__name__}({', '.join(f'{name}={one!r}' for name, one in value.get_params().items())})"
+        )
+    if isinstance(value, Mapping):
+        return repr(dict(value))
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
     return repr(value) if isinstance(value, (str, int, float, bool, type(None))) else type(value).__name__

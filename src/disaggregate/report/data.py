@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from disaggregate.groups.evidence import Fraction
-from disaggregate.report.blocks import Block, Facts, Heading, Notes, Table
+from disaggregate.posterior.outcomes import OUTCOME
+from disaggregate.report.elements import Element, Facts, Heading, Notes, Table
 from disaggregate.report.tables import as_table
 from disaggregate.tables.counts import n_people
 from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn
-from disaggregate.tables.words import plural
+from disaggregate.tables.messages import plural
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
 
 _REPORTS = {
     "share": "share of the outcome",
+    "shares": "share of each outcome",
+    "tallies": "count of each outcome",
+    "rest": "name of the rest",
     "positives": "count of the outcome",
     "total": "counted among",
     "low": "lowest possible",
@@ -32,21 +35,21 @@ _REPORTS = {
 }
 
 
-def data_blocks(analysis: Analysis, people: pd.DataFrame, min_group_size: int = 1) -> list[Block]:
+def data_elements(analysis: Analysis, people: pd.DataFrame, min_group_size: int = 1) -> list[Element]:
     """Describe the tables; what was noticed quotes values of single groups and people, who may be too few."""
-    blocks: list[Block] = [Facts(_facts(analysis, people)), _features(analysis)]
+    elements: list[Element] = [Facts(_facts(analysis, people)), _features(analysis)]
     noticed = [
         *map(str, analysis.problems),
         *analysis.encoder.notes,
         *analysis.encoder.remarks(people),
     ]
     if noticed and min_group_size == 1:
-        blocks += [Heading("What was noticed"), Notes(noticed)]
-    return blocks
+        elements += [Heading("What was noticed"), Notes(noticed)]
+    return elements
 
 
 def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
-    groups = analysis.classifier.group_table()
+    groups = _by_group(analysis.group_table())
     whom = "a random sample of each group" if analysis.sampled else "everybody in each group"
     facts = [
         ("People that the model learned from", f"{int(groups['n'].sum()):,}, {whom}"),
@@ -56,9 +59,18 @@ def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
         ("What is known of the groups", _evidence(analysis)),
     ]
     columns = [
-        f"{told}: {getattr(analysis.roles, role)}" for role, told in _REPORTS.items() if _has(analysis, role)
+        f"{told}: {_named(getattr(analysis.roles, role))}"
+        for role, told in _REPORTS.items()
+        if _has(analysis, role)
     ]
     return [*facts, ("Columns", "; ".join(columns))] if columns else facts
+
+
+def _by_group(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep one row per group where there is one per outcome; it reported a share if it did of any."""
+    if OUTCOME not in table:
+        return table
+    return table.groupby("group", sort=False, as_index=False).agg(n=("n", "first"), reported=("reported", "max"))
 
 
 def _people(analysis: Analysis, people: pd.DataFrame) -> str:
@@ -66,27 +78,13 @@ def _people(analysis: Analysis, people: pd.DataFrame) -> str:
     return told if analysis.roles.count is None else f"{told}, in {plural(len(people), 'cell')}"
 
 
-_KINDS = {
-    "Population": ("share of the whole group", "shares of whole groups"),
-    "Fraction": ("share", "shares"),
-    "Count": ("count", "counts"),
-    "AtLeast": ("lower bound", "lower bounds"),
-    "AtMost": ("upper bound", "upper bounds"),
-    "Between": ("range", "ranges"),
-    "Survey": ("poll", "polls"),
-    "NoisyCount": ("count with privacy noise", "counts with privacy noise"),
-    "Unknown": ("group without a result", "groups without a result"),
-    "AllOf": ("group with several results", "groups with several results"),
-}
-
-
 def _evidence(analysis: Analysis) -> str:
     """Count the kinds of evidence, and say how far shares are trusted: settings do not, as each has its own."""
     known = analysis.classifier._data.evidence
-    counts = Counter(type(evidence).__name__ for evidence in known)
-    shares = [evidence for evidence in known if isinstance(evidence, Fraction)]
-    trust = sorted({evidence.confidence for evidence in shares if not evidence.learns_confidence})
-    told = [f"{number:,} {_KINDS.get(kind, (kind, kind))[number != 1]}" for kind, number in counts.items()]
+    counts = Counter(evidence.nouns for evidence in known)
+    stated = {evidence.stated_confidence for evidence in known}
+    trust = sorted(confidence for confidence in stated if confidence is not None)
+    told = [f"{number:,} {nouns[number != 1]}" for nouns, number in counts.items()]
     if trust:
         told.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
     learned = analysis.classifier.posterior_.confidence
@@ -94,6 +92,10 @@ def _evidence(analysis: Analysis) -> str:
         low, high = np.quantile(learned, [0.05, 0.95])
         told.append(f"confidence learned, {low:,.0f} to {high:,.0f} (90 %)")
     return ", ".join(told)
+
+
+def _named(columns: str | tuple[str, ...]) -> str:
+    return columns if isinstance(columns, str) else ", ".join(columns)
 
 
 def _has(analysis: Analysis, role: str) -> bool:

@@ -10,14 +10,14 @@ import pandas as pd
 
 from disaggregate.posterior.contraction import TOLD
 from disaggregate.report.axis import Axis
-from disaggregate.report.blocks import Block, Fold, Forest, ForestPart, Section, Text
+from disaggregate.report.elements import Element, Fold, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import changes, common_axis
 from disaggregate.report.level_order import natural_order
 from disaggregate.report.percentages import level_in_words
 from disaggregate.report.subgroups import has_few_levels
 from disaggregate.report.tables import as_estimates
 from disaggregate.tables.encoded_columns import NumberColumn
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -107,7 +107,7 @@ def effects_section(
     is_chosen : bool
         Whether the features were asked for; else those that are left out are named.
     """
-    blocks: list[Block] = [
+    elements: list[Element] = [
         Text(
             f"By how many percentage points the share of “{analysis.outcome_name}” would change if one feature "
             "were changed for everybody and all others stayed as they are. It is what the model predicts, which "
@@ -115,13 +115,13 @@ def effects_section(
         )
     ]
     if effects is not None:
-        blocks += _drawn(effects, people, level)
+        elements += _drawn(effects, people, level)
     names = [] if effects is None else effects.names
     left_out = [name for name in analysis.encoder.features if name not in names]
     if left_out and not is_chosen:
         told = f"{', '.join(left_out[:_MOST_NAMED])}{' and more' if len(left_out) > _MOST_NAMED else ''}"
-        blocks.append(Text(f"Left out for brevity, or because there is nothing to compare: {told}."))
-    return Section("effects", "Effects", blocks)
+        elements.append(Text(f"Left out for brevity, or because there is nothing to compare: {told}."))
+    return Section("effects", "Effects", elements)
 
 
 def default_features(analysis: Analysis, people: pd.DataFrame) -> list[str]:
@@ -134,18 +134,18 @@ def default_features(analysis: Analysis, people: pd.DataFrame) -> list[str]:
     return comparable[:MOST_FEATURES]
 
 
-def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Block]:
+def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Element]:
     compared = effects.compared
     shown = [name for name in effects.names if (compared["term"] == name).any()]
     parts = {name: _in_order(people[name], compared[compared["term"] == name]) for name in shown}
-    blocks: list[Block] = []
+    elements: list[Element] = []
     if 0 < len(compared) <= MOST_ROWS_DRAWN:
         axis = common_axis([compared], signed=True)
         drawn = [_part(name, rows, axis) for name, rows in parts.items()]
         caption = f"Change in percentage points, with {level_in_words(level)} intervals"
-        blocks.append(Forest(caption, axis, drawn, ("Change", "Points"), axis.position(0.0)))
+        elements.append(Forest(caption, axis, drawn, ("Change", "Points"), axis.position(0.0)))
         if len(effects.by_unit):
-            blocks.append(
+            elements.append(
                 Text("Numbers are raised by one standard deviation (sd) each, so that they can be compared.")
             )
     headings = {
@@ -159,7 +159,7 @@ def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Block]:
     }
     caption = "Average effect of each feature on the probability."
     table = as_estimates(effects.table, caption, headings)
-    return [*blocks, Fold("Numbers by unit, with standard errors", [table])]
+    return [*elements, Fold("Numbers by unit, with standard errors", [table])]
 
 
 def _base(analysis: Analysis, column: pd.Series, min_group_size: int) -> Any:
@@ -183,8 +183,8 @@ def _in_order(column: pd.Series, rows: pd.DataFrame) -> pd.DataFrame:
     levels = [str(contrast).partition(" - ")[0] for contrast in rows["contrast"]]
     by_text = {str(level): level for level in column.dropna().unique()}
     if isinstance(column.dtype, pd.CategoricalDtype):
-        known = {str(level): place for place, level in enumerate(column.cat.categories)}
-        order = sorted(range(len(levels)), key=lambda place: known.get(levels[place], len(known)))
+        known = {str(level): index for index, level in enumerate(column.cat.categories)}
+        order = sorted(range(len(levels)), key=lambda index: known.get(levels[index], len(known)))
         return rows.iloc[order] if column.cat.ordered else rows
     found = natural_order(column, [by_text.get(level, level) for level in levels]) if len(levels) > 1 else None
     return rows if found is None else rows.iloc[found]

@@ -22,11 +22,11 @@ class Findings:
     Attributes
     ----------
     people : DataFrame
-        Whom they speak of.
+        The people they describe.
     level : float
         Probability of the intervals.
     min_group_size : int
-        Nothing is told of smaller groups and subgroups.
+        Nothing is shown for smaller groups and subgroups.
     everybody : DataFrame
         The estimate of all people together, one row.
     rates : list of Rates
@@ -36,7 +36,7 @@ class Findings:
     groups : DataFrame
         What groups reported beside what follows for them.
     between : DataFrame or None
-        What the groups can tell of each feature, where people name their group.
+        What the groups can tell about each feature, where people name their group.
     features_chosen : bool
         Whether the features were asked for by name.
     """
@@ -83,7 +83,7 @@ def find(
         everybody=analysis.subgroups(people, [], level=level),
         rates=rates_by(analysis, people, by, level, min_group_size),
         effects=effects_of(analysis, people, features, level, min_group_size),
-        groups=analysis.classifier.group_table(level, min_group_size=min_group_size),
+        groups=analysis.group_table(level, min_group_size=min_group_size),
         between=analysis.between_groups(people) if analysis.roles.group in people else None,
         features_chosen=bool(features),
     )

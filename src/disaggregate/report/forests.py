@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.report.axis import Axis, axis_over
-from disaggregate.report.blocks import Interval
+from disaggregate.report.elements import Interval
 from disaggregate.report.percentages import points, share
 from disaggregate.tables.suppression import NOTE, SUPPRESSED, is_suppressed
 

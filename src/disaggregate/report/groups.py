@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.report.axis import axis_over
-from disaggregate.report.blocks import Block, Fold, Point, Scatter, Section, Text
+from disaggregate.report.elements import Element, Fold, Point, Scatter, Section, Text
 from disaggregate.report.percentages import level_in_words, plain, share
 from disaggregate.report.tables import as_table
+from disaggregate.tables.messages import plural
 from disaggregate.tables.suppression import NOTE
-from disaggregate.tables.words import plural
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -29,7 +29,7 @@ def groups_section(analysis: Analysis, groups: pd.DataFrame, level: float, min_g
     analysis : Analysis
         Fitted.
     groups : DataFrame
-        What ``group_table`` of its classifier returned.
+        What its ``group_table`` returned.
     level : float
         Probability of the intervals.
     min_group_size : int, default=1
@@ -37,38 +37,38 @@ def groups_section(analysis: Analysis, groups: pd.DataFrame, level: float, min_g
     """
     table = groups.sort_values("group", key=as_people_count, ignore_index=True)
     known = table[table["reported"].notna() & table["implied"].notna()]
-    silent = int(np.isnan(analysis.classifier._data.reported_shares).sum())
-    blocks: list[Block] = [
+    silent = int(np.isnan(analysis.reported_shares).sum())
+    elements: list[Element] = [
         Text(
             "The reported share is what the results say. The implied share is what the model "
             f"{_implied(analysis)}, given the results and everybody's features. {_agreement(known, level, silent)}"
         )
     ]
     if min_group_size > 1:
-        blocks.append(
+        elements.append(
             Text(
-                f"Nothing is told of groups and subgroups of fewer than {min_group_size} people, nor of others "
+                f"Nothing is shown for groups and subgroups of fewer than {min_group_size} people, nor for others "
                 "from which it could be worked out: their numbers are suppressed."
             )
         )
     if len(known):
-        blocks.append(_scatter(known, analysis.outcome_name, level))
-    blocks.append(Fold(f"Every {analysis.roles.group}", [_table(table, analysis, level)]))
-    return Section("groups", "Groups", blocks)
+        elements.append(_scatter(known, analysis.outcome_name, level))
+    elements.append(Fold(f"Every {analysis.roles.group}", [_table(table, analysis, level)]))
+    return Section("groups", "Groups", elements)
 
 
 def as_people_count(ids: pd.Series) -> pd.Series:
     """Give each name its place where people look for it: "district 9" before "district 10"."""
     parts = [re.split(r"(\d+)", str(name)) for name in ids]
     keys = [[(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in name] for name in parts]
-    places = {row: place for place, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
-    return pd.Series([places[row] for row in range(len(keys))], index=ids.index)
+    rank = {row: index for index, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
+    return pd.Series([rank[row] for row in range(len(keys))], index=ids.index)
 
 
 def _implied(analysis: Analysis) -> str:
     if analysis.sampled:
-        return "expects of the whole group, of which the people are a sample"
-    return "believes of the very people of the group"
+        return "estimates for the whole group, of which the people are a sample"
+    return "estimates for exactly the people of the group"
 
 
 def _misses(known: pd.DataFrame) -> pd.Series:
@@ -98,9 +98,9 @@ def _scatter(known: pd.DataFrame, outcome: str, level: float) -> Scatter:
             low=axis.position(row[2]),
             high=axis.position(row[3]),
             is_off=bool(off),
-            label=_short(name) if place in named else "",
+            label=_short(name) if index in named else "",
         )
-        for place, (name, row, off) in enumerate(zip(known["group"], values, misses, strict=True))
+        for index, (name, row, off) in enumerate(zip(known["group"], values, misses, strict=True))
     ]
     return Scatter(
         f"Implied against reported share of “{outcome}” in each group, with {level_in_words(level)} intervals",
@@ -117,7 +117,7 @@ def _short(name: object) -> str:
     return text if len(text) <= 18 else f"{text[:17]}…"
 
 
-def _table(table: pd.DataFrame, analysis: Analysis, level: float) -> Block:
+def _table(table: pd.DataFrame, analysis: Analysis, level: float) -> Element:
     written = [
         share(row.implied, row.conf_low, row.conf_high) if np.isfinite(row.implied) else None
         for row in table.itertuples()

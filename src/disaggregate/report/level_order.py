@@ -32,7 +32,7 @@ _BELOW = re.compile(r"\b(less|under|below|up to|fewer|younger)\b|^\s*<", re.IGNO
 
 
 def natural_order(column: Any, levels: Sequence[Any]) -> list[int] | None:
-    """Return the places of levels in their natural order; None where they have none.
+    """Return the indices of levels in their natural order; None where they have none.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ def natural_order(column: Any, levels: Sequence[Any]) -> list[int] | None:
     levels : sequence
         Its levels.
     """
-    places = range(len(levels))
+    indices = range(len(levels))
     if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.ordered:
-        known = {level: place for place, level in enumerate(column.cat.categories)}
-        return sorted(places, key=lambda place: known.get(levels[place], len(known)))
+        known = {level: index for index, level in enumerate(column.cat.categories)}
+        return sorted(indices, key=lambda index: known.get(levels[index], len(known)))
     if types.is_bool_dtype(column.dtype):
         return None
     if types.is_numeric_dtype(column.dtype) or types.is_datetime64_any_dtype(column.dtype):
-        return sorted(places, key=lambda place: (pd.isna(levels[place]), levels[place]))
+        return sorted(indices, key=lambda index: (pd.isna(levels[index]), levels[index]))
     texts = ["missing" if pd.isna(level) else str(level) for level in levels]
     keys = _by_number(texts) or _by_scale(texts)
-    return None if keys is None else sorted(places, key=keys.__getitem__)
+    return None if keys is None else sorted(indices, key=keys.__getitem__)
 
 
 def comes_last(level: Any) -> bool:
@@ -75,14 +75,14 @@ def _by_number(texts: Sequence[str]) -> list[tuple[bool, float, bool, float]] | 
 def _by_scale(texts: Sequence[str]) -> list[tuple[bool, int]] | None:
     for scale in _SCALES:
         found = [_word_of(text.casefold().strip(), scale) for text in texts]
-        known = [place for place in found if place is not None]
-        others = [text for text, place in zip(texts, found, strict=True) if place is None]
+        known = [index for index in found if index is not None]
+        others = [text for text, index in zip(texts, found, strict=True) if index is None]
         if len(set(known)) == len(known) > 1 and all(map(comes_last, others)):
-            return [(place is None, place or 0) for place in found]
+            return [(index is None, index or 0) for index in found]
     return None
 
 
 def _word_of(text: str, scale: Sequence[str]) -> int | None:
-    """Return the place of the longest word of a scale that a text begins with."""
-    fitting = [place for place, word in enumerate(scale) if text.startswith(word)]
-    return max(fitting, key=lambda place: len(scale[place])) if fitting else None
+    """Return the index of the longest word of a scale that a text begins with."""
+    fitting = [index for index, word in enumerate(scale) if text.startswith(word)]
+    return max(fitting, key=lambda index: len(scale[index])) if fitting else None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from disaggregate.report.blocks import Block, Notes, Section, Text
+from disaggregate.report.elements import Element, Notes, Section, Text
+from disaggregate.report.information import information_elements
 from disaggregate.report.subgroups import Rates
 from disaggregate.report.tables import as_table
-from disaggregate.report.telling import telling_blocks
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
@@ -40,23 +40,23 @@ def limits_section(analysis: Analysis, between: pd.DataFrame | None, found: Sequ
     """
     lines = [
         limits_of_equal_features(analysis),
-        "What any one person's outcome is. The estimates speak of people like these, on average.",
+        "What any one person's outcome is. The estimates are for people like these, on average.",
         "What causes the outcome. People who differ in one feature may differ in others that the table lacks.",
     ]
-    blocks: list[Block] = [Notes(lines)]
+    elements: list[Element] = [Notes(lines)]
     if between is not None and len(between):
         headings = {"feature": "Feature", "share": "Between groups", "says": "What it means"}
         shown = between.assign(share=[f"{value:.0%}" for value in between["between"]])
-        blocks += [
+        elements += [
             Text(
-                "Results of groups see a feature only as far as groups differ in it. The second column is the "
+                "Group results tell about a feature only as far as groups differ in it. The second column is the "
                 "share of the feature's variance that lies between groups."
             ),
             as_table(
-                shown, "What the groups can tell of each feature", headings, sorts={"share": between["between"]}
+                shown, "What the groups can tell about each feature", headings, sorts={"share": between["between"]}
             ),
         ]
-    return Section("limits", "What the data cannot tell", [*blocks, *telling_blocks(found)])
+    return Section("limits", "What the data cannot tell", [*elements, *information_elements(found)])
 
 
 def limits_of_equal_features(analysis: Analysis) -> str:

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from disaggregate.analysis.two_outcomes import require_two_outcomes
-from disaggregate.complete_file import complete_or_absent
 from disaggregate.report.answer import answer_section
-from disaggregate.report.background import method_blocks, settings_blocks
-from disaggregate.report.blocks import Block, Fold, Section
-from disaggregate.report.data import data_blocks
+from disaggregate.report.background import method_elements, settings_elements
+from disaggregate.report.data import data_elements
 from disaggregate.report.effects import effects_section
+from disaggregate.report.elements import Element, Fold, Section
 from disaggregate.report.findings import Findings, find
 from disaggregate.report.groups import groups_section
 from disaggregate.report.limits import limits_section
+from disaggregate.report.outcomes import outcome_sections
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
 from disaggregate.report.subgroups import axis_of, subgroups_section
-from disaggregate.report.verdict import diagnostics_to_tell, verdict_blocks
+from disaggregate.report.verdict import diagnostics_to_tell, verdict_elements
+from disaggregate.storage.atomic_files import atomic_write
 from disaggregate.tables.counts import n_people, people_per_row
 from disaggregate.tables.outcome import NAMELESS
 from disaggregate.tables.suppression import effective_members, hidden
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from disaggregate.analysis import Analysis
+    from disaggregate.posterior.diagnostics import Diagnostics
+    from disaggregate.report.subgroups import Rates
 
 MISSING_JINJA = "Reports need jinja2, which is not installed. Run: pip install 'disaggregate[report]'"
 
@@ -60,7 +62,7 @@ def write_report(
     analysis : Analysis
         Made by :func:`disaggregate.fit_tables`, or loaded.
     people : path or dataframe
-        Whom subgroups and effects speak of.
+        The people that subgroups and effects describe.
     path : str or path
         Where to, usually ``*.html``.
     by : str or sequence of str
@@ -73,7 +75,7 @@ def write_report(
     level : float, default=0.9
         Probability of the credible intervals.
     min_group_size : int, default=1
-        No numbers are told of groups and subgroups of fewer people, nor what would give them away.
+        No numbers are shown for groups and subgroups of fewer people, nor any from which they follow.
     sensitivity : path or dataframe, optional
         What :func:`disaggregate.analysis.sensitivity.subgroup_sensitivity` returned, or the command wrote.
     sections : sequence of Section, optional
@@ -134,7 +136,6 @@ def make_sections(
     sensitivity: Any = None,
 ) -> list[Section]:
     """Find everything that a page tells; parameters as of :func:`write_report`."""
-    require_two_outcomes(analysis, "the report", "subgroups, effects and group_table, which name each outcome")
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
     size = n_people(table, analysis.roles)
@@ -144,8 +145,19 @@ def make_sections(
         )
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features
-    findings = find(analysis, table, by=columns, features=chosen, level=level, min_group_size=min_group_size)
-    return sections_of(analysis, findings, moved)
+    options: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
+    if analysis.outcomes:
+        if moved is not None:
+            raise ValueError("sensitivity is not yet for more than two outcomes; leave it out of the report.")
+        found = {
+            name: find(analysis.of_outcome(name), table, by=columns, features=chosen, **options)
+            for name in analysis.outcomes
+        }
+        diagnostics = diagnostics_to_tell(analysis, min_group_size)
+        every = [rates for own in found.values() for rates in own.rates]
+        appendix = _appendix(analysis, table, min_group_size, diagnostics, every)
+        return [*outcome_sections(analysis, found, diagnostics), appendix]
+    return sections_of(analysis, find(analysis, table, by=columns, features=chosen, **options), moved)
 
 
 def sections_of(analysis: Analysis, findings: Findings, moved: DataFrame | None = None) -> list[Section]:
@@ -173,13 +185,23 @@ def sections_of(analysis: Analysis, findings: Findings, moved: DataFrame | None 
     ]
     if moved is not None:
         sections.append(sensitivity_section(moved, outcome))
-    appendix: list[Block] = [
-        Fold("Data", data_blocks(analysis, table, min_group_size)),
-        Fold("Chains and kernels", verdict_blocks(analysis, diagnostics, found)),
-        Fold("Method", method_blocks(analysis)),
-        Fold("Settings and versions", settings_blocks(analysis)),
+    return [*sections, _appendix(analysis, table, min_group_size, diagnostics, found)]
+
+
+def _appendix(
+    analysis: Analysis,
+    table: DataFrame,
+    min_group_size: int,
+    diagnostics: Diagnostics,
+    found: Sequence[Rates],
+) -> Section:
+    folds: list[Element] = [
+        Fold("Data", data_elements(analysis, table, min_group_size)),
+        Fold("Chains and kernels", verdict_elements(analysis, diagnostics, found)),
+        Fold("Method", method_elements(analysis)),
+        Fold("Settings and versions", settings_elements(analysis)),
     ]
-    return [*sections, Section("appendix", "Appendix", appendix)]
+    return Section("appendix", "Appendix", folds)
 
 
 def render_sections(sections: Sequence[Section], *, heading: int = 2) -> str:
@@ -200,18 +222,20 @@ def default_title(analysis: Analysis) -> str:
     name = analysis.outcome_name
     if name == NAMELESS:
         return f"What the results by {analysis.roles.group} say about people"
+    if analysis.outcomes:
+        return f"{name}: what the results by {analysis.roles.group} say"
     return f"Who is “{name}”? What the results by {analysis.roles.group} say"
 
 
 def _effective(analysis: Analysis, people: DataFrame) -> NDArray[np.int64]:
-    """Return how many people an average over everybody speaks of, by their weights."""
+    """Return how many people an average over everybody represents, by their weights."""
     weight, counts = analysis.roles.weight, people_per_row(people, analysis.roles)
     weights = people[weight].to_numpy(dtype=float) if weight in people else np.ones(len(people))
     return effective_members(weights, counts, np.zeros(len(people), dtype=np.intp), 1)
 
 
 def _question(analysis: Analysis) -> str:
-    n_groups = len(analysis.classifier.group_table())
+    n_groups = len(analysis.classifier._data.names)
     return (
         f"Nobody's own outcome is known, only the results of {n_groups:,} groups ({analysis.roles.group}), and of "
         f"each person: {', '.join(analysis.encoder.features)}."
@@ -243,5 +267,5 @@ def _hash(script: str) -> str:
 
 
 def _write(path: Path, page: str) -> None:
-    with complete_or_absent(path) as partial:
+    with atomic_write(path) as partial:
         partial.write_text(page, encoding="utf-8", newline="\n")

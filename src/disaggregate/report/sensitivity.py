@@ -1,4 +1,4 @@
-"""What the estimates hang on: how far they moved in fits under other choices."""
+"""What the estimates depend on: how far they moved in fits under other choices."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 
 from disaggregate.analysis.sensitivity import AS_IT_IS, COLUMNS, EFFECTIVE, LARGEST, SHIFTS, side_by_side
-from disaggregate.report.blocks import Block, Heading, Section, Text
+from disaggregate.report.elements import Element, Heading, Section, Text
 from disaggregate.report.tables import as_table
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.files import read_table
+from disaggregate.tables.messages import plural
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.suppression import ESTIMATES, NOTE, withhold
-from disaggregate.tables.words import plural
 
 _MEANING = """\
 The model was fitted again, with one choice changed at a time, to the same people and results. The table has the \
@@ -66,13 +66,13 @@ def sensitivity_section(table: pd.DataFrame, outcome: str) -> Section:
     outcome : str
         What it is called.
     """
-    blocks: list[Block] = [Text(_MEANING), Text(_summary(table))]
+    elements: list[Element] = [Text(_MEANING), Text(_summary(table))]
     for by, rows in table.groupby("by", sort=False):
-        blocks += [Heading("Everybody" if by == "everybody" else f"By {by}"), _moved(str(by), rows, outcome)]
-    return Section("sensitivity", "Sensitivity", blocks)
+        elements += [Heading("Everybody" if by == "everybody" else f"By {by}"), _moved(str(by), rows, outcome)]
+    return Section("sensitivity", "Sensitivity", elements)
 
 
-def _moved(by: str, rows: pd.DataFrame, outcome: str) -> Block:
+def _moved(by: str, rows: pd.DataFrame, outcome: str) -> Element:
     wide = side_by_side(rows)
     headings = {name: name[:1].upper() + name[1:] for name in wide if name not in ("subgroup", NOTE)}
     whose = "of everybody" if by == "everybody" else f"by {by}"
@@ -84,7 +84,7 @@ def _moved(by: str, rows: pd.DataFrame, outcome: str) -> Block:
 
 
 def _summary(table: pd.DataFrame) -> str:
-    """Count whose estimates hang on a choice, and name the farthest."""
+    """Count whose estimates depend on a choice, and name the farthest."""
     shifts = table["shift_in_std_errors"].abs()
     farthest = shifts.groupby([table["by"], table["subgroup"]]).max().dropna()
     n_moved = int((farthest > _ONE).sum())

@@ -11,7 +11,7 @@ import pandas as pd
 
 from disaggregate.report.axis import Axis
 from disaggregate.report.bands import MOST_LEVELS, in_bands
-from disaggregate.report.blocks import Block, Forest, ForestPart, Section, Text
+from disaggregate.report.elements import Element, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import common_axis, rates
 from disaggregate.report.level_order import comes_last, natural_order
 from disaggregate.report.percentages import level_in_words
@@ -65,7 +65,7 @@ def rates_by(
     analysis : Analysis
         Fitted.
     people : DataFrame
-        Whom they speak of.
+        The people they describe.
     by : sequence of str
         Columns; by default the features.
     level : float
@@ -115,7 +115,7 @@ def _rates(analysis: Analysis, people: pd.DataFrame, name: str, level: float, mi
     order = natural_order(column, levels) if column is not None else None
     if order is None:
         size = found["estimate"].fillna(-1.0).to_numpy()
-        order = sorted(range(len(levels)), key=lambda place: (comes_last(levels[place]), -size[place]))
+        order = sorted(range(len(levels)), key=lambda index: (comes_last(levels[index]), -size[index]))
     labels = ["missing" if pd.isna(value) else _label(value) for value in levels]
     tidy = found.drop(columns=key).assign(label=labels).iloc[order].reset_index(drop=True)
     return Rates(name, tidy)
@@ -158,7 +158,7 @@ def subgroups_section(
     """
     reference = axis.position(float(everybody["estimate"].iloc[0]))
     line = "All figures have the same axis; the thin line" if len(found) > 1 else "The thin line"
-    blocks: list[Block] = [
+    elements: list[Element] = [
         Text(
             f"Estimated share of “{outcome}” in each subgroup, with its {level_in_words(level)} interval. "
             f"{line} is the share of everybody."
@@ -174,11 +174,11 @@ def subgroups_section(
                 "conf_high": "to",
                 "n": "People",
             }
-            blocks.append(as_estimates(one.table, caption, headings))
+            elements.append(as_estimates(one.table, caption, headings))
             continue
         part = ForestPart("", forest_part(one, axis).rows)
-        blocks.append(Forest(caption, axis, [part], (one.name, "Share"), reference, "People"))
-    return Section("subgroups", "Subgroups", blocks)
+        elements.append(Forest(caption, axis, [part], (one.name, "Share"), reference, "People"))
+    return Section("subgroups", "Subgroups", elements)
 
 
 def estimates_by(
@@ -191,7 +191,7 @@ def estimates_by(
     analysis : Analysis
         Fitted.
     people : DataFrame
-        Whom the estimates speak of.
+        The people that the estimates describe.
     by : sequence of str
         Columns; numbers of many values are put into bands.
     level : float, default=0.9

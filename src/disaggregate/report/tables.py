@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from disaggregate.report.blocks import Cell, Column, Table
-from disaggregate.tables.digits import in_digits, worthwhile_digits
+from disaggregate.report.elements import Cell, Column, Table
+from disaggregate.tables.rounding import in_digits, worthwhile_digits
 from disaggregate.tables.suppression import NOTE, SUPPRESSED, is_suppressed
 
 NOTHING = "—"
@@ -47,12 +47,12 @@ def as_table(
         [_cell(value, int(d), empty) for value, d, empty in zip(frame[name], each, nothing, strict=True)]
         for name in headings
     ]
-    for place, name in enumerate(headings):
+    for index, name in enumerate(headings):
         if name in by_number:
             numbers = by_number[name]
-            cells[place] = [
+            cells[index] = [
                 Cell(cell.text, None if pd.isna(number) else float(number))
-                for cell, number in zip(cells[place], numbers, strict=True)
+                for cell, number in zip(cells[index], numbers, strict=True)
             ]
     return Table(caption, columns, list(zip(*cells, strict=True)))
 

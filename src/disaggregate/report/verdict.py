@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from disaggregate.posterior.contraction import BY_PRIOR
-from disaggregate.report.blocks import Block, Facts, Table, Text
+from disaggregate.report.elements import Element, Facts, Table, Text
+from disaggregate.report.information import resting_on_prior
 from disaggregate.report.subgroups import Rates
 from disaggregate.report.tables import as_table
-from disaggregate.report.telling import resting_on_prior
 from disaggregate.tables.suppression import hidden, members_of_groups
 
 if TYPE_CHECKING:
@@ -36,17 +36,17 @@ def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnost
     return classifier.diagnostics_.naming_only(names)
 
 
-def verdict_blocks(analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates] = ()) -> list[Block]:
+def verdict_elements(analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates] = ()) -> list[Element]:
     """Say whether the chains agree and whether the reports tell anything, with the numbers behind it."""
     head, tone = _head(diagnostics, found)
-    blocks: list[Block] = [
+    elements: list[Element] = [
         Text(f"{head} {diagnostics.verdict}", tone=tone),
         Facts(_facts(analysis)),
         _quantities(diagnostics),
     ]
     if diagnostics.kernels:
-        blocks.append(_kernels(diagnostics))
-    return blocks
+        elements.append(_kernels(diagnostics))
+    return elements
 
 
 def _head(diagnostics: Diagnostics, found: Sequence[Rates]) -> tuple[str, str]:
@@ -82,7 +82,7 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
         return facts
     return [
         *facts,
-        ("Replicas, and how often the laziest pair swaps", f"{len(ladder.powers)}, {ladder.swap_rates.min():.0%}"),
+        ("Replicas, and how often the worst pair swaps", f"{len(ladder.powers)}, {ladder.swap_rates.min():.0%}"),
     ]
 
 

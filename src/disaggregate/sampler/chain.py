@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from disaggregate.sampler.kept import Batch, Kept, KeptInMemory
-from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
+from disaggregate.sampler.model import Prior, SparseData, State, has_capacity, with_capacity
 from disaggregate.sampler.starts import random_start
+from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 
 # Sweeps a compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
 BATCH = 50
@@ -26,7 +26,7 @@ class Schedule:
     Attributes
     ----------
     n_burn : int
-        Sweeps that are thrown away first.
+        Sweeps that are discarded first.
     n_draws : int
         Draws that are kept.
     thin : int
@@ -119,7 +119,7 @@ class SparseChain:
 
     Parameters
     ----------
-    problem, prior : Problem, Prior
+    data, prior : SparseData, Prior
         Data and hyper-parameters.
     schedule : Schedule
         Length and moves.
@@ -130,16 +130,16 @@ class SparseChain:
     """
 
     def __init__(
-        self, problem: Problem, prior: Prior, schedule: Schedule, n_proposals: int, rng: np.random.Generator
+        self, data: SparseData, prior: Prior, schedule: Schedule, n_proposals: int, rng: np.random.Generator
     ) -> None:
-        self._problem, self._prior, self._rng = problem, prior, rng
+        self._data, self._prior, self._rng = data, prior, rng
         self._n_proposals = n_proposals
         self.schedule = schedule
         self.n_done = 0  # sweeps done, all of them with their draws written down
         self._state: State | None = None
-        self.kept: Kept = KeptInMemory()
-        self._sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-        self._tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
+        self.store: DrawStore = InMemoryDraws()
+        self._sums = np.zeros(data.psi.shape[1], dtype=np.int64)
+        self._tallies = np.zeros(len(data.evidence.likelihood), dtype=np.int64)
 
     @property
     def n_sweeps(self) -> int:
@@ -152,30 +152,30 @@ class SparseChain:
 
         state = self._state
         if state is None:
-            state = random_start(self._problem, self._prior, self._n_proposals, self._rng)
-        elif not has_room(self._problem, state):
-            state = with_room(self._problem, state)
+            state = random_start(self._data, self._prior, self._n_proposals, self._rng)
+        elif not has_capacity(self._data, state):
+            state = with_capacity(self._data, state)
         self._state = state
         record = empty_record(len(state.active), self._sums, self._tallies)
         n_sweeps = min(BATCH, self.n_sweeps - self.n_done)
         advance = getattr(sweep, f"advance_{self.schedule.moves}")
         n_burn, thin = self.schedule.n_burn, self.schedule.thin
-        kept = advance(self._problem, self._prior, state, self._rng, n_sweeps, n_burn, thin, record)
-        self.kept.append(compact(record, kept))
+        kept = advance(self._data, self._prior, state, self._rng, n_sweeps, n_burn, thin, record)
+        self.store.append(compact(record, kept))
         self.n_done = int(state.sweep[0])
 
     def draws(self) -> ChainDraws:
         """Return what was drawn so far."""
-        size, scale, active, weights = self.kept.joined(NO_DRAWS)
+        size, scale, active, weights = self.store.joined(NO_DRAWS)
         no_ladder = np.empty((0, 0, 2)), np.empty(0)
         return ChainDraws(size, scale, active, weights, self._sums, self._tallies, *no_ladder)
 
     def snapshot(self) -> dict[str, Any]:
-        """Take everything down that the next batch depends on, and what was drawn so far."""
+        """Take a snapshot: everything that the next batch depends on, and what was drawn so far."""
         return {
             "state": None if self._state is None else copies(self._state),
             "generator": self._rng.bit_generator.state,
-            "kept": self.kept.snapshot(),
+            "kept": self.store.snapshot(),
             "sums": [self._sums.copy(), self._tallies.copy()],
         }
 
@@ -183,7 +183,7 @@ class SparseChain:
         """Go on from there."""
         self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
         self._rng.bit_generator.state = snapshot["generator"]
-        self.kept.restore(snapshot["kept"])
+        self.store.restore(snapshot["kept"])
         self._sums, self._tallies = copies(snapshot["sums"])
         self.n_done = 0 if self._state is None else int(self._state.sweep[0])
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from disaggregate.sampler.chain import Schedule, SparseChain
 from disaggregate.sampler.ladder import LadderChain
-from disaggregate.sampler.model import Prior, Problem
+from disaggregate.sampler.model import Prior, SparseData
 
 # Births and deaths proposed a sweep: few enough to cost little beside the Hamiltonian path, and measured to gain
 # nothing beyond (benchmarks/mixing.py).
@@ -14,7 +14,7 @@ _PROPOSALS = 64
 
 
 def sparse_chains(
-    problem: Problem,
+    data: SparseData,
     prior: Prior,
     schedule: Schedule,
     powers: np.ndarray,
@@ -24,20 +24,20 @@ def sparse_chains(
 
     Parameters
     ----------
-    problem, prior, schedule : Problem, Prior, Schedule
+    data, prior, schedule : SparseData, Prior, Schedule
         Data, hyper-parameters, length and moves.
     powers : ndarray
-        Powers of the evidence, one a replica; with one there is no ladder.
+        Powers of the evidence, one per replica; with one there is no ladder.
     generators : list of numpy.random.Generator
         One a chain.
     """
-    n_proposals = proposals_a_sweep(problem, schedule)
+    n_proposals = proposals_per_sweep(data, schedule)
     if len(powers) > 1:
-        return [LadderChain(problem, prior, powers, schedule, n_proposals, rng) for rng in generators]
-    return [SparseChain(problem, prior, schedule, n_proposals, rng) for rng in generators]
+        return [LadderChain(data, prior, powers, schedule, n_proposals, rng) for rng in generators]
+    return [SparseChain(data, prior, schedule, n_proposals, rng) for rng in generators]
 
 
-def proposals_a_sweep(problem: Problem, schedule: Schedule) -> int:
+def proposals_per_sweep(data: SparseData, schedule: Schedule) -> int:
     """Births and deaths that a sweep proposes: as many as there are kernels in the paper, else a few."""
-    n_selectable = len(problem.gram) - problem.n_fixed
+    n_selectable = len(data.gram) - data.n_fixed
     return n_selectable if schedule.moves == "published" else min(_PROPOSALS, n_selectable)

@@ -46,17 +46,8 @@ class EvidenceArrays(NamedTuple):
     most: np.ndarray
 
 
-class EvidenceLadder(NamedTuple):
-    """The same at several powers: arrays as in :class:`EvidenceArrays`, with a row a rung in the last four."""
-
-    offsets: np.ndarray
-    units: np.ndarray
-    starts: np.ndarray
-    piece: np.ndarray
-    log_likelihood: np.ndarray
-    likelihood: np.ndarray
-    fewest: np.ndarray
-    most: np.ndarray
+class EvidenceLadder(EvidenceArrays):
+    """The same at several powers: the last four arrays have one row per rung."""
 
 
 def make_evidence(data: GroupedData) -> EvidenceArrays:

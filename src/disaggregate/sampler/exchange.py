@@ -22,7 +22,7 @@ def swap_order(
     fitted: np.ndarray,
     scores: np.ndarray,
     swapped: np.ndarray,
-    stones: np.ndarray,
+    log_ratios: np.ndarray,
     rng: np.random.Generator,
 ) -> np.ndarray:
     """Propose swaps between neighbours, even and odd pairs in turn, as many rounds as there are rungs.
@@ -38,7 +38,7 @@ def swap_order(
         f and latent scores of the replica at each rung.
     swapped : ndarray of shape (n_rungs - 1,)
         The acceptance probability of each pair is added.
-    stones : ndarray of shape (n_rungs - 1, 2)
+    log_ratios : ndarray of shape (n_rungs - 1, 2)
         Filled, for each pair, with the log likelihood ratio of the colder to the hotter rung: at the
         hotter replica, and at the colder one.
     rng : numpy.random.Generator
@@ -49,18 +49,18 @@ def swap_order(
     ndarray of int, shape (n_rungs,)
         Which replica now stands on each rung.
     """
-    return trade_places(likelihood_table(ladder, fitted, scores), swapped, stones, rng)
+    return swap_replicas(likelihood_table(ladder, fitted, scores), swapped, log_ratios, rng)
 
 
-def trade_places(
-    table: np.ndarray, swapped: np.ndarray, stones: np.ndarray, rng: np.random.Generator
+def swap_replicas(
+    table: np.ndarray, swapped: np.ndarray, log_ratios: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
     """Propose the swaps of :func:`swap_order`, given the likelihood of every replica under every rung."""
     n_rungs = len(table)
     for rung in range(n_rungs - 1):
-        stones[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]
-        stones[rung, 1] = table[rung, rung] - table[rung, rung + 1]
-        swapped[rung] += math.exp(min(stones[rung, 0] - stones[rung, 1], 0.0))
+        log_ratios[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]
+        log_ratios[rung, 1] = table[rung, rung] - table[rung, rung + 1]
+        swapped[rung] += math.exp(min(log_ratios[rung, 0] - log_ratios[rung, 1], 0.0))
     order = np.arange(n_rungs)
     for turn in range(n_rungs):
         for rung in range(turn % 2, n_rungs - 1, 2):

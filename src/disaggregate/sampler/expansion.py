@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from disaggregate.sampler.collapsed import collapsed_likelihood
-from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior, Problem, State
-from disaggregate.sampler.scale import slice_step
+from disaggregate.sampler.model import LOG_SCALE_BOUND, Prior, SparseData, State
+from disaggregate.sampler.weights_and_scale import slice_step
 
 SHIFT_WIDTH = 0.5
 
 
-def expand_scores(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def expand_scores(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Multiply Z by a common factor drawn from its conditional, the weights integrated out.
 
     Z given gamma and delta2 has density exp(-(Z'Z - s Z'P_g Z)/2) times the evidence, which only sees
@@ -29,7 +29,7 @@ def expand_scores(problem: Problem, prior: Prior, state: State, rng: np.random.G
         scaled *= factor
 
 
-def slice_fit_scale(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def slice_fit_scale(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Multiply f by e^r and delta2 by e^2r, with r drawn by slice sampling, labels and scores summed out.
 
     The weights keep their prior density along this line, so only the prior of delta2 and the likelihood of
@@ -44,7 +44,7 @@ def slice_fit_scale(problem: Problem, prior: Prior, state: State, rng: np.random
         log_scale = present + 2.0 * shift
         if abs(log_scale) > LOG_SCALE_BOUND:
             return -math.inf
-        log_likelihood = collapsed_likelihood(problem.evidence, state.scores, math.exp(shift) * state.fitted)
+        log_likelihood = collapsed_likelihood(data.evidence, state.scores, math.exp(shift) * state.fitted)
         return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood
 
     shift = slice_step(log_density, 0.0, SHIFT_WIDTH, rng)

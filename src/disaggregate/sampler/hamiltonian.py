@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from disaggregate.sampler.collapsed import collapsed_gradient
-from disaggregate.sampler.model import Prior, Problem, State
+from disaggregate.sampler.model import Prior, SparseData, State
 
 # In whitened coordinates the likelihood curves by at most about 1, so the step needs no tuning.
 STEP = 1.4
@@ -15,7 +15,7 @@ JITTER = 0.2
 MOST_STEPS = 25
 
 
-def move_weights(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def move_weights(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Move beta along a Hamiltonian path under p(beta given gamma, delta2, evidence), and f with it.
 
     The coordinates are the whitened weights L'beta, a priori N(0, delta2); the mass is one plus their prior
@@ -25,13 +25,13 @@ def move_weights(problem: Problem, prior: Prior, state: State, rng: np.random.Ge
     if size == 0:
         return
     active, factor = state.active[:size], state.factor[:size, :size]
-    psi = problem.psi[active]
+    psi = data.psi[active]
     precision = 1.0 / state.scale[0]
     mass = 1.0 + precision
 
     def energy_and_force(position: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         fitted = np.linalg.solve(factor.T, position) @ psi
-        log_likelihood, gradient = collapsed_gradient(problem.evidence, state.scores, fitted)
+        log_likelihood, gradient = collapsed_gradient(data.evidence, state.scores, fitted)
         energy = 0.5 * np.sum(precision * position**2) - log_likelihood
         return energy, np.linalg.solve(factor, psi @ gradient) - precision * position, fitted
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from disaggregate.sampler.chain import NO_DRAWS, ChainDraws, Schedule, compact, copies, empty_record
 from disaggregate.sampler.evidence import make_ladder, rung_of
-from disaggregate.sampler.kept import Batch, Kept, KeptInMemory, merged
-from disaggregate.sampler.model import Prior, Problem, State, has_room, with_room
+from disaggregate.sampler.model import Prior, SparseData, State, has_capacity, with_capacity
 from disaggregate.sampler.prepare import prepare
 from disaggregate.sampler.rungs import first_powers, respaced
 from disaggregate.sampler.starts import random_start
+from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws, merged
 
 _BATCH = 10
 _NEVER = np.iinfo(np.int64).max // 2
@@ -25,11 +25,11 @@ PILOT_SWEEPS = _PHASE * _PILOT_PHASES
 
 
 class SparseLadder:
-    """Replicas of one chain, one a rung.
+    """Replicas of one chain, one per rung.
 
     Parameters
     ----------
-    problem : Problem
+    data : SparseData
         The data, with the evidence itself.
     prior : Prior
         Hyper-parameters.
@@ -42,59 +42,63 @@ class SparseLadder:
     """
 
     def __init__(
-        self, problem: Problem, prior: Prior, powers: np.ndarray, n_proposals: int, rng: np.random.Generator
+        self, data: SparseData, prior: Prior, powers: np.ndarray, n_proposals: int, rng: np.random.Generator
     ) -> None:
         self._prior, self._rng = prior, rng
-        self._evidence = problem.evidence
-        self._ladder = make_ladder(problem.evidence, powers)
-        self.problems = [problem._replace(evidence=rung_of(self._ladder, rung)) for rung in range(len(powers))]
-        self.states = [random_start(one, prior, n_proposals, rng) for one in self.problems]
+        self._evidence = data.evidence
+        self._ladder = make_ladder(data.evidence, powers)
+        self.data_by_rung = [data._replace(evidence=rung_of(self._ladder, rung)) for rung in range(len(powers))]
+        self.states = [random_start(one, prior, n_proposals, rng) for one in self.data_by_rung]
         self.swapped = np.zeros(len(powers) - 1)
-        self.label_sums = np.zeros(problem.psi.shape[1], dtype=np.int64)
-        self.share_tallies = np.zeros(len(problem.evidence.likelihood), dtype=np.int64)
+        self.label_sums = np.zeros(data.psi.shape[1], dtype=np.int64)
+        self.share_tallies = np.zeros(len(data.evidence.likelihood), dtype=np.int64)
 
-    def climb(self, powers: np.ndarray) -> None:
-        """Put the same replicas on other rungs."""
+    def set_powers(self, powers: np.ndarray) -> None:
+        """Give the replicas other powers."""
         self._ladder = make_ladder(self._evidence, powers)
-        self.problems = [
-            one._replace(evidence=rung_of(self._ladder, rung)) for rung, one in enumerate(self.problems)
+        self.data_by_rung = [
+            one._replace(evidence=rung_of(self._ladder, rung)) for rung, one in enumerate(self.data_by_rung)
         ]
         self.swapped[:] = 0.0
-        self._redraw(range(len(powers)))
+        self.redraw(range(len(powers)))
 
     def sweep(self, n_burn: int, thin: int) -> Batch:
         """Do one sweep on every rung and return the draw of the first one, if it is to be kept."""
         from disaggregate.sampler.compiled.sweep import advance_sparse
 
-        for rung, problem in enumerate(self.problems):
-            if not has_room(problem, self.states[rung]):
-                self.states[rung] = with_room(problem, self.states[rung])
+        for rung, data in enumerate(self.data_by_rung):
+            if not has_capacity(data, self.states[rung]):
+                self.states[rung] = with_capacity(data, self.states[rung])
         nothing = empty_record(0, self.label_sums, self.share_tallies, n_rows=0)
         for rung in range(len(self.states) - 1, 0, -1):
-            advance_sparse(self.problems[rung], self._prior, self.states[rung], self._rng, 1, _NEVER, 1, nothing)
+            advance_sparse(
+                self.data_by_rung[rung], self._prior, self.states[rung], self._rng, 1, _NEVER, 1, nothing
+            )
         capacity = len(self.states[0].active)
         record = empty_record(capacity, self.label_sums, self.share_tallies, n_rows=1)
-        kept = advance_sparse(self.problems[0], self._prior, self.states[0], self._rng, 1, n_burn, thin, record)
+        kept = advance_sparse(
+            self.data_by_rung[0], self._prior, self.states[0], self._rng, 1, n_burn, thin, record
+        )
         return compact(record, kept)
 
     def swap(self) -> np.ndarray:
         """Let neighbours trade places; return the log likelihood ratios of each pair."""
         from disaggregate.sampler.compiled.sweep import swap_sparse
 
-        stones = np.empty((len(self.states) - 1, 2))
+        log_ratios = np.empty((len(self.states) - 1, 2))
         fitted = np.stack([state.fitted for state in self.states])
         scores = np.stack([state.scores for state in self.states])
-        order = swap_sparse(self._ladder, fitted, scores, self.swapped, stones, self._rng)
+        order = swap_sparse(self._ladder, fitted, scores, self.swapped, log_ratios, self._rng)
         self.states = [self.states[replica] for replica in order]
-        self._redraw(np.flatnonzero(order != np.arange(len(order))))
-        return stones
+        self.redraw(np.flatnonzero(order != np.arange(len(order))))
+        return log_ratios
 
-    def _redraw(self, rungs: np.ndarray | range) -> None:
+    def redraw(self, rungs: np.ndarray | range) -> None:
         """Draw the scores of replicas that came to another rung: the old ones belong to other evidence."""
         from disaggregate.sampler.compiled.sweep import redraw_scores
 
         for rung in rungs:
-            redraw_scores(self.problems[rung], self._prior, self.states[rung], self._rng)
+            redraw_scores(self.data_by_rung[rung], self._prior, self.states[rung], self._rng)
 
 
 class LadderChain:
@@ -102,7 +106,7 @@ class LadderChain:
 
     Parameters
     ----------
-    problem, prior : Problem, Prior
+    data, prior : SparseData, Prior
         Data and hyper-parameters.
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence, from 1 down to 0.
@@ -116,18 +120,18 @@ class LadderChain:
 
     def __init__(
         self,
-        problem: Problem,
+        data: SparseData,
         prior: Prior,
         powers: np.ndarray,
         schedule: Schedule,
         n_proposals: int,
         rng: np.random.Generator,
     ) -> None:
-        self._given = (problem, prior, powers, n_proposals, rng)
+        self._given = (data, prior, powers, n_proposals, rng)
         self.schedule = schedule
         self.n_done = 0  # sweeps done, all of them with their draws written down
         self._replicas: SparseLadder | None = None
-        self.kept: Kept = KeptInMemory()
+        self.store: DrawStore = InMemoryDraws()
 
     @property
     def n_sweeps(self) -> int:
@@ -143,7 +147,7 @@ class LadderChain:
             drawn = self._replicas.sweep(self.schedule.n_burn, self.schedule.thin)
             ratios = self._replicas.swap()[np.newaxis]
             batches.append((*drawn, ratios[: len(drawn[0])]))
-        self.kept.append(merged(batches))
+        self.store.append(merged(batches))
         self.n_done = int(self._replicas.states[0].sweep[0])
 
     @property
@@ -153,20 +157,20 @@ class LadderChain:
 
     def draws(self) -> ChainDraws:
         """Return what was drawn so far."""
-        size, scale, active, weights, stones = self.kept.joined(self._nothing)
+        size, scale, active, weights, log_ratios = self.store.joined(self._nothing)
         ladder = self._replicas
         if ladder is None:
-            return ChainDraws(size, scale, active, weights, np.empty(0), np.empty(0), stones, np.empty(0))
+            return ChainDraws(size, scale, active, weights, np.empty(0), np.empty(0), log_ratios, np.empty(0))
         sums, tallies, rates = ladder.label_sums, ladder.share_tallies, ladder.swapped / self.n_done
-        return ChainDraws(size, scale, active, weights, sums, tallies, stones, rates)
+        return ChainDraws(size, scale, active, weights, sums, tallies, log_ratios, rates)
 
     def snapshot(self) -> dict[str, Any]:
-        """Take everything down that the next batch depends on, and what was drawn so far."""
+        """Take a snapshot: everything that the next batch depends on, and what was drawn so far."""
         ladder = self._replicas
         return {
             "state": None if ladder is None else [copies(state) for state in ladder.states],
             "generator": self._given[-1].bit_generator.state,
-            "kept": self.kept.snapshot(),
+            "kept": self.store.snapshot(),
             "sums": None if ladder is None else copies((ladder.label_sums, ladder.share_tallies, ladder.swapped)),
         }
 
@@ -179,12 +183,12 @@ class LadderChain:
             sums = copies(snapshot["sums"])
             self._replicas.label_sums, self._replicas.share_tallies, self._replicas.swapped = sums
         self._given[-1].bit_generator.state = snapshot["generator"]
-        self.kept.restore(snapshot["kept"])
+        self.store.restore(snapshot["kept"])
         self.n_done = 0 if self._replicas is None else int(self._replicas.states[0].sweep[0])
 
 
 def tune_powers(
-    problem: Problem,
+    data: SparseData,
     prior: Prior,
     n_replicas: int,
     n_proposals: int,
@@ -195,7 +199,7 @@ def tune_powers(
 
     Parameters
     ----------
-    problem, prior : Problem, Prior
+    data, prior : SparseData, Prior
         Data and hyper-parameters.
     n_replicas : int
         Number of rungs.
@@ -204,16 +208,16 @@ def tune_powers(
     rng : numpy.random.Generator
         The pilot's own generator.
     on_sweeps : callable
-        Told of each sweep that was done, of :data:`PILOT_SWEEPS` in all.
+        Called after each sweep that was done, of :data:`PILOT_SWEEPS` in all.
     """
     prepare("sparse")  # so that a first fit is told why it waits
     powers = first_powers(n_replicas)
-    replicas = SparseLadder(problem, prior, powers, n_proposals, rng)
+    replicas = SparseLadder(data, prior, powers, n_proposals, rng)
     for _ in range(_PILOT_PHASES):
         for _ in range(_PHASE):
             replicas.sweep(_NEVER, 1)
             replicas.swap()
             on_sweeps(1)
         powers = respaced(powers, 1.0 - replicas.swapped / _PHASE, n_replicas)
-        replicas.climb(powers)
+        replicas.set_powers(powers)
     return powers

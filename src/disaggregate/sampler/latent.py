@@ -8,18 +8,18 @@ import numpy as np
 
 from disaggregate.model.counts import draw_labels
 from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
-from disaggregate.sampler.model import Prior, Problem, State
+from disaggregate.sampler.model import Prior, SparseData, State
 from disaggregate.sampler.normal import draw_positive_normal
 
 
-def draw_scores_exactly(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def draw_scores_exactly(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Draw Z from p(Z given f, evidence): labels by their count, then truncated normals.
 
     Groups of more than ``WHOLE_GROUP`` members are drawn in random blocks, each given the count of the rest,
     which leaves the same distribution invariant.
     """
     labels = np.empty(len(state.scores), dtype=bool)
-    draw_all_labels(problem.evidence, state.fitted, state.scores, labels, 0, rng)
+    draw_all_labels(data.evidence, state.fitted, state.scores, labels, 0, rng)
     draw_scores_given_labels(state, slice(0, len(labels)), labels, rng)
 
 
@@ -38,16 +38,16 @@ def draw_all_labels(
             labels[rows] = draw_group_labels(evidence, group, fitted, scores, rng)
 
 
-def walk_scores(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def walk_scores(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Move Z by the published step: one random-walk Metropolis proposal a group, eq. (12).
 
     The step is 2.4 / sqrt(n). Groups that are all negative or all positive are drawn exactly.
     """
-    for group in range(len(problem.evidence.offsets) - 1):
-        rows = group_rows_of(problem.evidence, group)
-        labels = _forced_labels(problem.evidence, group)
+    for group in range(len(data.evidence.offsets) - 1):
+        rows = group_rows_of(data.evidence, group)
+        labels = _forced_labels(data.evidence, group)
         if labels is None:
-            _walk_group(problem, group, state, rng)
+            _walk_group(data, group, state, rng)
         else:
             draw_scores_given_labels(state, rows, labels, rng)
 
@@ -102,10 +102,10 @@ def draw_scores_given_labels(state: State, rows: slice, labels: np.ndarray, rng:
             state.scores[row] = -draw_positive_normal(-state.fitted[row], rng)
 
 
-def _walk_group(problem: Problem, group: int, state: State, rng: np.random.Generator) -> None:
-    rows = group_rows_of(problem.evidence, group)
-    evidence = group_evidence(problem.evidence, group)
-    units = problem.evidence.units[rows]
+def _walk_group(data: SparseData, group: int, state: State, rng: np.random.Generator) -> None:
+    rows = group_rows_of(data.evidence, group)
+    evidence = group_evidence(data.evidence, group)
+    units = data.evidence.units[rows]
     scores, fitted = state.scores[rows], state.fitted[rows]
     step = 2.4 / math.sqrt(len(scores))
     proposed = scores + step * rng.standard_normal(len(scores))

@@ -33,13 +33,13 @@ class Prior(NamedTuple):
     nu: float
 
 
-class Problem(NamedTuple):
+class SparseData(NamedTuple):
     """The data of a fit with sparse weights; nothing in it changes.
 
     Attributes
     ----------
     psi : ndarray of shape (n_columns, n_rows)
-        Basis columns, one a row of this array, individuals sorted by group.
+        Basis columns, one per row of this array, individuals sorted by group.
     gram : ndarray of shape (n_columns, n_columns)
         Psi'Psi.
     n_fixed : int
@@ -105,7 +105,7 @@ class State(NamedTuple):
     sweep: np.ndarray
 
 
-def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData) -> Problem:
+def make_sparse_data(psi: np.ndarray, n_fixed: int, data: GroupedData) -> SparseData:
     """Gather what the sweeps read.
 
     Parameters
@@ -118,7 +118,7 @@ def make_problem(psi: np.ndarray, n_fixed: int, data: GroupedData) -> Problem:
         Groups and evidence.
     """
     gram = psi @ psi.T
-    return Problem(
+    return SparseData(
         psi=np.ascontiguousarray(psi),
         gram=gram,
         n_fixed=n_fixed,
@@ -145,15 +145,15 @@ def _mutual_neighbours(gram: np.ndarray, n_fixed: int) -> np.ndarray:
     return neighbours
 
 
-def empty_state(problem: Problem, n_proposals: int) -> State:
+def empty_state(data: SparseData, n_proposals: int) -> State:
     """Make a state with only the fixed columns active and every score at zero."""
-    n_columns, n_rows = problem.psi.shape
-    capacity = min(n_columns, problem.n_fixed + n_proposals + _SPARE_COLUMNS)
-    fixed = np.arange(problem.n_fixed)
+    n_columns, n_rows = data.psi.shape
+    capacity = min(n_columns, data.n_fixed + n_proposals + _SPARE_COLUMNS)
+    fixed = np.arange(data.n_fixed)
     state = State(
         scores=np.zeros(n_rows),
         fitted=np.zeros(n_rows),
-        size=np.array([problem.n_fixed]),
+        size=np.array([data.n_fixed]),
         active=np.zeros(capacity, dtype=np.int64),
         factor=np.zeros((capacity, capacity)),
         products=np.zeros(capacity),
@@ -164,20 +164,20 @@ def empty_state(problem: Problem, n_proposals: int) -> State:
         candidate_products=np.zeros(n_proposals),
         sweep=np.zeros(1, dtype=np.int64),
     )
-    state.active[: problem.n_fixed] = fixed
-    state.factor[: problem.n_fixed, : problem.n_fixed] = np.linalg.cholesky(problem.gram[np.ix_(fixed, fixed)])
+    state.active[: data.n_fixed] = fixed
+    state.factor[: data.n_fixed, : data.n_fixed] = np.linalg.cholesky(data.gram[np.ix_(fixed, fixed)])
     return state
 
 
-def has_room(problem: Problem, state: State) -> bool:
+def has_capacity(data: SparseData, state: State) -> bool:
     """Tell whether the active set can take every birth that one sweep may propose."""
     most = int(state.size[0]) + len(state.candidates) + TURNOVERS
-    return len(state.active) >= min(len(problem.gram), most)
+    return len(state.active) >= min(len(data.gram), most)
 
 
-def with_room(problem: Problem, state: State) -> State:
+def with_capacity(data: SparseData, state: State) -> State:
     """Copy the state into arrays with room for at least twice as many active columns."""
-    capacity = min(len(problem.gram), 2 * len(state.active) + len(state.candidates))
+    capacity = min(len(data.gram), 2 * len(state.active) + len(state.candidates))
     extra = capacity - len(state.active)
     return state._replace(
         active=np.pad(state.active, (0, extra)),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -24,7 +26,7 @@ from disaggregate.sampler.dense.outcomes import OutcomeLikelihood
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
-from disaggregate.sampler.model import Prior, make_problem
+from disaggregate.sampler.model import Prior, make_sparse_data
 
 _lock = threading.Lock()
 _ready: set[str] = set()
@@ -61,16 +63,16 @@ def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> N
         Whether the rows are in partitions.
     """
     if has_places:
-        prepare_by("places", partial(_ask_a_tiny_likelihood, 1.0))
+        prepare_by("places", partial(_compile_likelihood, 1.0))
     elif in_partitions:
-        prepare_by("partitions", partial(_ask_a_tiny_likelihood, 0.0))
+        prepare_by("partitions", partial(_compile_likelihood, 0.0))
     else:
         prepare("dense")
 
 
 def prepare_outcomes() -> None:
     """Make sure of what a fit with more than two outcomes asks for."""
-    prepare_by("outcomes", _ask_a_tiny_likelihood_of_outcomes)
+    prepare_by("outcomes", _compile_outcome_likelihood)
 
 
 def prepare_by(name: str, run: Callable[[], object]) -> None:
@@ -86,14 +88,26 @@ def prepare_by(name: str, run: Callable[[], object]) -> None:
     with _lock:
         if name in _ready:
             return
-        from disaggregate.sampler.compiled.notice import told_of_compiling
+        from disaggregate.sampler.compiled.notice import compile_notice
 
-        with told_of_compiling():
+        with compile_notice(), _garbage_waits():
             run()
         _ready.add(name)
 
 
-def _ask_a_tiny_likelihood(deviation: float) -> None:
+@contextmanager
+def _garbage_waits() -> Iterator[None]:
+    """Keep Python from looking for cycles among the millions of objects that a compiler makes and needs."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _compile_likelihood(deviation: float) -> None:
     data = group_rows(["a", "a"], {"a": Fraction(0.5)})
     likelihood = WholeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_reports(data))
     query = Query(np.zeros((1, 2)), np.zeros((1, 1)), np.full(1, deviation), np.zeros(1))
@@ -101,11 +115,11 @@ def _ask_a_tiny_likelihood(deviation: float) -> None:
     likelihood.gradient(query, rungs)
     likelihood.information(query, rungs)
     likelihood.table(query)
-    _ask_for_draws(data, deviation)
+    _compile_log_likelihoods(data, deviation)
     likelihood.add_expected(query, np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
-def _ask_a_tiny_likelihood_of_outcomes() -> None:
+def _compile_outcome_likelihood() -> None:
     data = group_outcomes(["a", "a"], {"a": Counts({1: 1, 2: 1, 3: 0})}, (1, 2, 3))
     likelihood = OutcomeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_outcome_reports(data))
     query = Query(np.zeros((1, 4)), np.zeros((1, 0)), np.zeros(1), np.zeros(1))
@@ -114,7 +128,7 @@ def _ask_a_tiny_likelihood_of_outcomes() -> None:
     likelihood.add_expected(query, np.zeros((1, 0)), np.zeros((1, 6)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
-def _ask_for_draws(data: GroupedData, deviation: float) -> None:
+def _compile_log_likelihoods(data: GroupedData, deviation: float) -> None:
     """Compute the likelihood of each group, which is asked for when the chains are done."""
     offset = np.zeros((1, 1))
     log_likelihood_by_draw(make_reports(data), np.zeros((1, 2)), offset, offset + deviation)
@@ -130,7 +144,7 @@ def _run_tiny_chain(moves: Moves) -> None:
         components = make_components(2, np.ones(2), 0, 1.0, prior, None, prior, 0, prior, 1, False)
         backend = WholeData(components, columns, make_reports(data), np.array([1.0, 0.0]))
         DenseChains(backend, tune(backend, 2, ENOUGH_TO_TUNE, rng), schedule, [0], [rng]).advance()
-        _ask_for_draws(data, 0.0)
+        _compile_log_likelihoods(data, 0.0)
     else:
         prior_of_2005 = Prior(1.0, 1.0, 1.0, 1.0)
-        SparseChain(make_problem(columns, 1, data), prior_of_2005, schedule, 1, rng).advance()
+        SparseChain(make_sparse_data(columns, 1, data), prior_of_2005, schedule, 1, rng).advance()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from disaggregate.sampler.collapsed import collapsed_likelihood
-from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, Problem, State
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, Prior, SparseData, State
 from disaggregate.sampler.products import fit_rows, refresh_factor
 from disaggregate.sampler.selection import outside_span
 
 RELOCATIONS = 4
 
 
-def relocate_kernels(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def relocate_kernels(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Propose, a few times, to put a kernel in the place of an active one that it resembles.
 
     The kernel is made the last of the active ones and its whitened weight is kept. The prior of whitened
@@ -20,46 +20,46 @@ def relocate_kernels(problem: Problem, prior: Prior, state: State, rng: np.rando
     acceptance ratio is the ratio of the likelihoods alone. The scores must be drawn anew afterwards.
     """
     for _ in range(RELOCATIONS):
-        n_active = int(state.size[0]) - problem.n_fixed
+        n_active = int(state.size[0]) - data.n_fixed
         if n_active == 0:
             return
-        place = problem.n_fixed + int(rng.random() * n_active)
-        slot = int(rng.random() * problem.neighbours.shape[1])
-        newcomer = int(problem.neighbours[state.active[place], slot])
-        make_last(problem, state, place)
+        index = data.n_fixed + int(rng.random() * n_active)
+        slot = int(rng.random() * data.neighbours.shape[1])
+        newcomer = int(data.neighbours[state.active[index], slot])
+        make_last(data, state, index)
         if newcomer >= 0 and newcomer not in state.active[: state.size[0]]:
-            _propose(problem, prior, state, newcomer, rng)
+            _propose(data, prior, state, newcomer, rng)
 
 
-def make_last(problem: Problem, state: State, place: int) -> None:
+def make_last(data: SparseData, state: State, index: int) -> None:
     """Make an active column the last one; f does not change."""
     size = state.size[0]
     for values in (state.active, state.products, state.weights):
-        values[place:size] = np.roll(values[place:size], -1)
-    refresh_factor(problem, state)
+        values[index:size] = np.roll(values[index:size], -1)
+    refresh_factor(data, state)
 
 
-def _propose(problem: Problem, prior: Prior, state: State, newcomer: int, rng: np.random.Generator) -> None:
+def _propose(data: SparseData, prior: Prior, state: State, newcomer: int, rng: np.random.Generator) -> None:
     last = state.size[0] - 1
     others = state.active[:last]
-    own = problem.gram[newcomer, newcomer]
-    if outside_span(problem.gram, others, state.products[:last], newcomer, 0.0)[0] <= COLLINEARITY_TOLERANCE * own:
+    own = data.gram[newcomer, newcomer]
+    if outside_span(data.gram, others, state.products[:last], newcomer, 0.0)[0] <= COLLINEARITY_TOLERANCE * own:
         return
     column = state.active[last]
     if (
-        outside_span(problem.gram, others, state.products[:last], column, 0.0)[0]
-        <= COLLINEARITY_TOLERANCE * problem.gram[column, column]
+        outside_span(data.gram, others, state.products[:last], column, 0.0)[0]
+        <= COLLINEARITY_TOLERANCE * data.gram[column, column]
     ):
         return
-    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
+    before = collapsed_likelihood(data.evidence, state.scores, state.fitted)
     kept = State(*(array.copy() for array in state))
     whitened_weights = state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1]
     state.active[last] = newcomer
-    state.products[last] = problem.psi[newcomer] @ state.scores
-    refresh_factor(problem, state)
+    state.products[last] = data.psi[newcomer] @ state.scores
+    refresh_factor(data, state)
     state.weights[: last + 1] = np.linalg.solve(state.factor[: last + 1, : last + 1].T, whitened_weights)
-    fit_rows(problem, prior, state, rng)
-    after = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
+    fit_rows(data, prior, state, rng)
+    after = collapsed_likelihood(data.evidence, state.scores, state.fitted)
     if not -rng.standard_exponential() < after - before:
         for array, old in zip(state, kept, strict=True):
             array[...] = old

@@ -8,7 +8,7 @@ import numpy as np
 
 # Swaps are healthy when about this share of the proposals between neighbours is turned down.
 _REJECTED = 0.7
-_FEWEST, _MOST = 4, 24
+FEWEST, MOST = 4, 24
 _LOWEST = 1e-3
 
 
@@ -20,8 +20,8 @@ def first_powers(n_rungs: int | None) -> np.ndarray:
     return np.append(np.geomspace(1.0, _LOWEST, n_positive), 0.0)
 
 
-def place(powers: np.ndarray) -> np.ndarray:
-    """Where powers stand on a scale on which rungs are roughly even, and 0 is not at infinity."""
+def log_powers(powers: np.ndarray) -> np.ndarray:
+    """Powers on a logarithmic scale on which rungs are roughly even, and 0 is not at infinity."""
     return np.log(powers + _LOWEST)
 
 
@@ -39,7 +39,7 @@ def respaced(powers: np.ndarray, rejected: np.ndarray, n_rungs: int | None) -> n
     """
     barrier = np.concatenate([[0.0], np.cumsum(np.maximum(rejected, 1e-3))])
     if n_rungs is None:
-        n_rungs = int(np.clip(1 + math.ceil(barrier[-1] / _REJECTED), _FEWEST, _MOST))
-    spaced = np.exp(np.interp(np.linspace(0.0, barrier[-1], n_rungs), barrier, place(powers))) - _LOWEST
+        n_rungs = int(np.clip(1 + math.ceil(barrier[-1] / _REJECTED), FEWEST, MOST))
+    spaced = np.exp(np.interp(np.linspace(0.0, barrier[-1], n_rungs), barrier, log_powers(powers))) - _LOWEST
     spaced[0], spaced[-1] = 1.0, 0.0
     return spaced

@@ -20,8 +20,8 @@ class Streams:
     def __init__(self, random_state: Any) -> None:
         root = np.random.SeedSequence(_seed(random_state))
         self.seed: Any = root.entropy  # the same one gives the same streams, also where none was given
-        children = root.spawn(5)
-        self._centers, self._chains, self._pilots, self._order, self._prior = children
+        children = root.spawn(6)
+        self._centers, self._chains, self._pilots, self._order, self._prior, self._ladders = children
 
     def for_centers(self) -> np.random.Generator:
         """Return the generator that chooses landmarks."""
@@ -39,6 +39,10 @@ class Streams:
     def for_pilots(self, n_pilots: int) -> list[np.random.Generator]:
         """Return one generator a pilot run."""
         return [np.random.default_rng(child) for child in self._pilots.spawn(n_pilots)]
+
+    def for_ladders(self, n_ladders: int) -> list[np.random.Generator]:
+        """Return one generator a ladder that is tuned because single chains disagreed."""
+        return [np.random.default_rng(child) for child in self._ladders.spawn(n_ladders)]
 
     def for_order(self) -> np.random.Generator:
         """Return the generator that shuffles the draws of several kernels."""

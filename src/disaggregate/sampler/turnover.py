@@ -7,13 +7,13 @@ import math
 import numpy as np
 
 from disaggregate.sampler.collapsed import collapsed_likelihood
-from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS, Prior, Problem, State
+from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS, Prior, SparseData, State
 from disaggregate.sampler.products import fit_rows, refresh_factor
 from disaggregate.sampler.relocation import make_last
 from disaggregate.sampler.selection import log_birth_hastings, log_birth_ratio, outside_span
 
 
-def turn_over_kernels(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def turn_over_kernels(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Propose a few births and deaths under p(gamma, beta given delta2 and the evidence).
 
     Given the scores, a kernel whose whitened weight is large can hardly die, even where nobody's label depends on
@@ -23,54 +23,54 @@ def turn_over_kernels(problem: Problem, prior: Prior, state: State, rng: np.rand
     """
     for _ in range(TURNOVERS):
         if rng.random() < 0.5:
-            _propose_birth(problem, prior, state, rng)
-        elif state.size[0] > problem.n_fixed:
-            _propose_death(problem, prior, state, rng)
+            _propose_birth(data, prior, state, rng)
+        elif state.size[0] > data.n_fixed:
+            _propose_death(data, prior, state, rng)
 
 
-def _propose_birth(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
+def _propose_birth(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     size = int(state.size[0])
-    n_selectable = len(problem.gram) - problem.n_fixed
-    newcomer = problem.n_fixed + int(rng.random() * n_selectable)
+    n_selectable = len(data.gram) - data.n_fixed
+    newcomer = data.n_fixed + int(rng.random() * n_selectable)
     active = state.active[:size]
     if newcomer in active:
         return
-    own = problem.gram[newcomer, newcomer]
-    if outside_span(problem.gram, active, state.products[:size], newcomer, 0.0)[0] <= COLLINEARITY_TOLERANCE * own:
+    own = data.gram[newcomer, newcomer]
+    if outside_span(data.gram, active, state.products[:size], newcomer, 0.0)[0] <= COLLINEARITY_TOLERANCE * own:
         return
     kept = State(*(array.copy() for array in state))
     weight = math.sqrt(state.scale[0]) * rng.standard_normal()
     whitened_weights = np.append(state.factor[:size, :size].T @ state.weights[:size], weight)
     state.active[size] = newcomer
-    state.products[size] = problem.psi[newcomer] @ state.scores
+    state.products[size] = data.psi[newcomer] @ state.scores
     state.size[0] += 1
-    log_prior = _log_prior_ratio(problem, prior, size - problem.n_fixed)
-    _move_or_go_back(problem, prior, state, whitened_weights, log_prior, kept, rng)
+    log_prior = _log_prior_ratio(data, prior, size - data.n_fixed)
+    _move_or_go_back(data, prior, state, whitened_weights, log_prior, kept, rng)
 
 
-def _propose_death(problem: Problem, prior: Prior, state: State, rng: np.random.Generator) -> None:
-    n_active = int(state.size[0]) - problem.n_fixed
-    make_last(problem, state, problem.n_fixed + int(rng.random() * n_active))
+def _propose_death(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
+    n_active = int(state.size[0]) - data.n_fixed
+    make_last(data, state, data.n_fixed + int(rng.random() * n_active))
     last = int(state.size[0]) - 1
     column = state.active[last]
-    square = outside_span(problem.gram, state.active[:last], state.products[:last], int(column), 0.0)[0]
-    if square <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+    square = outside_span(data.gram, state.active[:last], state.products[:last], int(column), 0.0)[0]
+    if square <= COLLINEARITY_TOLERANCE * data.gram[column, column]:
         return
     kept = State(*(array.copy() for array in state))
     whitened_weights = (state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1])[:last]
     state.size[0] -= 1
-    log_prior = -_log_prior_ratio(problem, prior, n_active - 1)
-    _move_or_go_back(problem, prior, state, whitened_weights, log_prior, kept, rng)
+    log_prior = -_log_prior_ratio(data, prior, n_active - 1)
+    _move_or_go_back(data, prior, state, whitened_weights, log_prior, kept, rng)
 
 
-def _log_prior_ratio(problem: Problem, prior: Prior, n_active: int) -> float:
+def _log_prior_ratio(data: SparseData, prior: Prior, n_active: int) -> float:
     """Log prior ratio of a birth from ``n_active`` kernels times that of proposing its undoing."""
-    n_selectable = len(problem.gram) - problem.n_fixed
+    n_selectable = len(data.gram) - data.n_fixed
     return log_birth_ratio(prior, n_selectable, n_active, 0.0, 0.0) + log_birth_hastings(n_selectable, n_active)
 
 
 def _move_or_go_back(
-    problem: Problem,
+    data: SparseData,
     prior: Prior,
     state: State,
     whitened_weights: np.ndarray,
@@ -79,11 +79,11 @@ def _move_or_go_back(
     rng: np.random.Generator,
 ) -> None:
     size = state.size[0]
-    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
-    refresh_factor(problem, state)
+    before = collapsed_likelihood(data.evidence, state.scores, state.fitted)
+    refresh_factor(data, state)
     state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
-    fit_rows(problem, prior, state, rng)
-    after = collapsed_likelihood(problem.evidence, state.scores, state.fitted)
+    fit_rows(data, prior, state, rng)
+    after = collapsed_likelihood(data.evidence, state.scores, state.fitted)
     if not -rng.standard_exponential() < after - before + log_prior:
         for array, old in zip(state, kept, strict=True):
             array[...] = old

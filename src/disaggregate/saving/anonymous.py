@@ -52,7 +52,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
         )
     twin._data, tallies = _large_groups(model._data, model._fitted.count_tallies, kept)
     twin.context_ = _of_large_groups(model.context_, twin._data)
-    twin._fitted = _nobodys(model._fitted, tallies, kept)
+    twin._fitted = _without_individuals(model._fitted, tallies, kept)
     twin.posterior_ = twin._fitted.posterior
     twin.group_effects_ = None if model.group_effects_ is None else GroupEffects(twin._data.names)
     twin.diagnostics_ = _summed_up(model.diagnostics_.naming_only(twin._data.names))
@@ -84,7 +84,7 @@ def _large_groups(data: GroupedData, tallies: np.ndarray, kept: np.ndarray) -> t
         evidence=tuple(known for known, keep in zip(data.evidence, kept, strict=True) if keep),
         offsets=np.concatenate([[0], np.cumsum(sizes)]),
         order=np.arange(sizes.sum()),
-        units=np.ones(len(people), dtype=np.int64) if is_cells else _nobodys_units(sizes, totals),
+        units=np.ones(len(people), dtype=np.int64) if is_cells else _anonymous_units(sizes, totals),
         log_likelihood=data.log_likelihood[entries],
         counts=people if is_cells else None,
         weights=None,
@@ -99,18 +99,18 @@ def _of_large_groups(context: Context | None, data: GroupedData) -> Context | No
     """Forget the averages of small groups; of a group of one it is a person's features."""
     if context is None:
         return None
-    kept = [place for place, name in enumerate(context.names) if name in set(data.names)]
+    kept = [index for index, name in enumerate(context.names) if name in set(data.names)]
     return replace(context, names=data.names, means=context.means[kept])
 
 
-def _nobodys_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Keep the groups' totals, and nobody's own survey weight."""
+def _anonymous_units(sizes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Keep the groups' totals, and no survey weights of individuals."""
     units = np.ones(sizes.sum(), dtype=np.int64)
     units[np.cumsum(sizes) - sizes] += totals - sizes
     return units
 
 
-def _nobodys(fitted: Fitted, tallies: np.ndarray, kept: np.ndarray) -> Fitted:
+def _without_individuals(fitted: Fitted, tallies: np.ndarray, kept: np.ndarray) -> Fitted:
     parts = tuple(_without_small(part, kept) for part in fitted.posterior.parts)
     posterior = replace(fitted.posterior, parts=parts)
     no_labels = np.zeros((len(fitted.label_sums), 0))

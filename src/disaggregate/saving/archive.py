@@ -1,4 +1,4 @@
-"""The file itself: a zip of one JSON document and raw arrays, checked in full before anything is believed.
+"""The file itself: a zip of one JSON document and raw arrays, checked in full before anything is used.
 
 Reading never runs code, never unpickles, and never takes more memory than the file's own size allows for.
 """
@@ -19,7 +19,7 @@ from typing import IO, Any, TypeGuard
 
 import numpy as np
 
-from disaggregate.complete_file import complete_or_absent
+from disaggregate.storage.atomic_files import atomic_write
 
 FORMAT = 1
 _DOCUMENT, _CHECKSUM = "disaggregate.json", "checksum"
@@ -27,7 +27,7 @@ _KINDS = ("<f8", "<f4", "<i8", "<i4", "|i1", "|u1", "|b1")
 
 # Deflate shrinks real draws by ten at most, and what it shrinks by more we do not deflate: a small file cannot
 # become a large one. Documents grow once more when they are read, a bracket into an object, hence their own bound.
-_ALWAYS_ALLOWED = 2**26
+ALWAYS_ALLOWED = 2**26
 _MOST_TIMES = 20
 _SHORT_DOCUMENT = 2**20
 _AT_ONCE = 2**20
@@ -64,12 +64,12 @@ def write_archive(
     text = json.dumps({"format": FORMAT, "arrays": described, "document": document}, allow_nan=False)
     members: dict[str, Any] = {_DOCUMENT: text.encode(), _CHECKSUM: _digest(text.encode()).encode()}
     members |= {f"arrays/{name}": _bytes_of(array) for name, array in plain.items()}
-    with complete_or_absent(path) as partial, partial.open("wb") as stream:
-        _write_members(stream, members, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED)
+    with atomic_write(path) as partial, partial.open("wb") as stream:
+        write_members(stream, members, zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED)
         if sum(map(len, members.values())) > _allowed(stream.tell()):
             stream.seek(0)
             stream.truncate()
-            _write_members(stream, members, zipfile.ZIP_STORED)
+            write_members(stream, members, zipfile.ZIP_STORED)
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -103,7 +103,8 @@ _DAMAGE = (
 )
 
 
-def _write_members(stream: IO[bytes], members: Mapping[str, Any], compression: int) -> None:
+def write_members(stream: IO[bytes], members: Mapping[str, Any], compression: int) -> None:
+    """Write the members of an archive."""
     with zipfile.ZipFile(stream, "w", compression, compresslevel=1) as archive:
         for name, content in members.items():
             if name == _DOCUMENT and len(content) > _SHORT_DOCUMENT:
@@ -130,7 +131,7 @@ def _read_sizes(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
 
 def _allowed(n_bytes: int) -> int:
     """Bytes that a file of so many may hold."""
-    return max(_ALWAYS_ALLOWED, _MOST_TIMES * n_bytes)
+    return max(ALWAYS_ALLOWED, _MOST_TIMES * n_bytes)
 
 
 def _require_only(path: Path, sizes: Mapping[str, int], arrays: Mapping[str, Any]) -> None:

@@ -17,8 +17,8 @@ from disaggregate.groups import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.parallel import Runner
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
+from disaggregate.saving.checkpoint_schedule import CheckpointSchedule
 from disaggregate.saving.model import CLASSES
-from disaggregate.saving.pace import Pace
 from disaggregate.saving.tree import Reader, Writer
 
 # What snapshots of chains consist of; those of other layouts belong to other versions.
@@ -42,13 +42,13 @@ class Checkpoint(CheckpointWriter):
         What the run is about; see :func:`fingerprint_of`.
     seed : int
         Seed of the run's random streams.
-    pace : Pace, optional
+    schedule : CheckpointSchedule, optional
         Says when it is time.
     """
 
-    def __init__(self, path: Any, fingerprint: str, seed: int, pace: Pace | None = None) -> None:
+    def __init__(self, path: Any, fingerprint: str, seed: int, schedule: CheckpointSchedule | None = None) -> None:
         self._path, self._fingerprint, self._seed = Path(path), fingerprint, seed
-        self._pace = pace or Pace()
+        self._schedule = schedule or CheckpointSchedule()
         self._resume_state: dict[str, Any] = {}
         self._chains: list[Runner] = []
         self._snapshots: dict[int, dict[str, Any]] = {}
@@ -70,7 +70,7 @@ class Checkpoint(CheckpointWriter):
         self._write_snapshots()  # what cannot be written at all is told before the first sweep
 
     def replan(self, resume_state: dict[str, Any]) -> None:
-        """Take down that the same chains have got more draws to do; nobody must be moving them.
+        """Record that the same chains have more draws to do; they must not be moving.
 
         With where they are now: sweeps are done in batches, the last of a round ends with it, and draws depend in
         their last digits on where a batch ends.
@@ -78,17 +78,17 @@ class Checkpoint(CheckpointWriter):
         self._resume_state = resume_state
         self._take_down()
 
-    def after_turn(self, runner: Runner) -> None:
-        """Take a runner down if that is due."""
-        place = id(runner)
-        if place in self._due:
-            with self._pace.at_work():
-                self._snapshots[place] = runner.snapshot()
-            self._due.discard(place)
+    def after_batch(self, runner: Runner) -> None:
+        """Take a snapshot of a runner if that is due."""
+        index = id(runner)
+        if index in self._due:
+            with self._schedule.timed():
+                self._snapshots[index] = runner.snapshot()
+            self._due.discard(index)
 
     def while_waiting(self) -> None:
         """Ask for snapshots when it is time, and write them once they are all there."""
-        if not self._asked and not self._pace.is_time():
+        if not self._asked and not self._schedule.is_due():
             return
         running = {id(chain) for chain in self._chains if chain.n_done < chain.n_sweeps}
         if self._due & running:
@@ -99,12 +99,12 @@ class Checkpoint(CheckpointWriter):
             self._due, self._asked = set(running), True
 
     def write(self) -> None:
-        """Write where the chains are; nobody must be moving them."""
+        """Write where the chains are; they must not be moving."""
         self._take_down()
         self._write_if_possible()
 
     def _take_down(self) -> None:
-        with self._pace.at_work():
+        with self._schedule.timed():
             self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
 
     def _write_if_possible(self) -> None:
@@ -119,10 +119,10 @@ class Checkpoint(CheckpointWriter):
                 stacklevel=2,
             )
             self._snapshots, self._asked = {}, False
-            self._pace.written()
+            self._schedule.written()
 
     def _write_snapshots(self) -> None:
-        with self._pace.at_work():
+        with self._schedule.timed():
             for chain in self._chains:
                 if id(chain) not in self._snapshots:  # it was at its end before anybody asked
                     self._snapshots[id(chain)] = chain.snapshot()
@@ -138,11 +138,11 @@ class Checkpoint(CheckpointWriter):
             # Not packed: that takes ten times as long as writing, for a file that lives as long as a fit.
             write_archive(self._path, {"checkpoint": content}, writer.arrays, packed=False)
         self._snapshots, self._asked = {}, False
-        self._pace.written()
+        self._schedule.written()
 
 
 def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
-    """Read where a run was; None when it never wrote anything down.
+    """Read where a run was; None if it never wrote a checkpoint.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class CheckpointFiles:
         return fingerprint_of(parameters, features, data)
 
     def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:
-        """Read where a run was; None when it never wrote anything down."""
+        """Read where a run was; None if it never wrote a checkpoint."""
         return read_checkpoint(path, fingerprint)
 
     def writer(self, path: Any, fingerprint: str, seed: int) -> Checkpoint:

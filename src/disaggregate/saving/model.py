@@ -32,8 +32,9 @@ from disaggregate.saving.anonymous import without_individuals, without_rare_leve
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.soundness import require_sound_model, require_sound_tables
 from disaggregate.saving.tree import Reader, Unsavable, Writer
+from disaggregate.settings import OLD_NAMES, with_new_names, with_old_names
 from disaggregate.tables.encoding import Encoder
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
 
 _KINDS_OF_EVIDENCE = [
@@ -117,7 +118,7 @@ def _save(path: Any, model: Any, tables: dict[str, Any] | None = None) -> None:
     writer = Writer(CLASSES)
     try:
         document = {
-            "parameters": writer.write(_parameters(model)),
+            "parameters": writer.write(parameters_of(model)),
             "fitted": {name: writer.write(getattr(model, name)) for name in _SAVED if hasattr(model, name)},
             "tables": writer.write(tables),
             "versions": _versions(),
@@ -170,10 +171,13 @@ def _read_analysis(path: Any, model: Any, tables: Any, make: Callable[..., Any])
 
 def _read_model(path: Any, document: dict[str, Any], reader: Reader, make: Callable[..., Any]) -> Any:
     parameters, fitted = reader.read(document.get("parameters")), document.get("fitted")
-    known = set(inspect.signature(make).parameters)
+    known = {*inspect.signature(make).parameters, *OLD_NAMES}
     if not isinstance(parameters, dict) or not isinstance(fitted, dict) or not set(parameters) <= known:
         raise ArchiveError(f"{path} does not describe a classifier of this version.")
-    model = make(**parameters)
+    try:
+        model = make(**with_new_names(parameters))
+    except (TypeError, ValueError) as error:
+        raise ArchiveError(f"{path} is damaged: its settings are none of a classifier ({error}).") from error
     for name in _SAVED:
         if name in fitted:
             setattr(model, name, reader.read(fitted[name]))
@@ -191,7 +195,7 @@ def _read_model(path: Any, document: dict[str, Any], reader: Reader, make: Calla
 
 
 def _try_out(model: Any, path: Any) -> None:
-    """Predict somebody, so that parts that do not fit together are noticed now and not later."""
+    """Predict one individual, so that parts that do not fit together are noticed now and not later."""
     try:
         with np.errstate(all="ignore"):
             somebody = np.zeros((1, model.n_features_in_))
@@ -205,13 +209,13 @@ def _try_out(model: Any, path: Any) -> None:
         raise ArchiveError(f"{path} is damaged: it predicts nothing that is a number.")
 
 
-def _parameters(model: Any) -> dict[str, Any]:
+def parameters_of(model: Any) -> dict[str, Any]:
     """Parameters that a file can hold: executors belong to the machine, generators to the moment."""
-    parameters = model.get_params(deep=False) | {"executor": None}
+    parameters = with_old_names(model.get_params(deep=False)) | {"executor": None}
     if not isinstance(parameters["random_state"], (Integral, type(None))):
         parameters["random_state"] = None
     if callable(parameters["progress"]):
-        parameters["progress"] = False
+        parameters["progress"] = "auto"
     if hasattr(parameters["confidence"], "items"):
         parameters["confidence"] = dict(parameters["confidence"].items())
     return parameters

@@ -1,4 +1,4 @@
-"""A file may be whole and still be nonsense: what a loaded model must be, before anybody relies on it."""
+"""A file may be complete and still be wrong: what a loaded model must be before it is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from disaggregate.basis.kernels import Kernel
 from disaggregate.fitting import Fitted
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context
-from disaggregate.groups.evidence import Evidence, Unknown
+from disaggregate.groups.evidence import Evidence
 from disaggregate.groups.outcome_evidence import OutcomeEvidence
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.posterior.diagnostics import Diagnostics
@@ -29,7 +29,7 @@ from disaggregate.posterior.predictive import PredictiveCheck
 from disaggregate.saving.archive import ArchiveError
 from disaggregate.settings import check_settings
 from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn, NumberColumn
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.schema import KINDS
 
@@ -91,7 +91,7 @@ def _require_posterior(posterior: Any, n_features: int) -> None:
         _require_draws(part, n_features)
     n_draws = [part.shape[1] for part in posterior.parts]
     n_chains = {part.shape[0] for part in posterior.parts}
-    counted = [int((posterior.part_of_draw == place).sum()) for place in range(len(n_draws))]
+    counted = [int((posterior.part_of_draw == index).sum()) for index in range(len(n_draws))]
     sound = counted == n_draws and sum(n_draws) == len(posterior.part_of_draw) and len(n_chains) == 1
     _require(sound and min(*n_chains, *n_draws) > 0, "the draws of its kernels do not add up")
     dense = {isinstance(part.weights, np.ndarray) for part in posterior.parts}
@@ -176,11 +176,11 @@ def _require_outcomes(model: Any) -> None:
 
 def _is_possible(known: Any, n: int, outcomes: tuple) -> bool:
     """Tell whether a report on several outcomes can hold in a group of ``n``."""
-    if isinstance(known, Unknown):
+    if isinstance(known, Evidence) and known.is_uninformative:
         return True
-    if not isinstance(known, OutcomeEvidence) or not set(known.told) <= set(outcomes):
+    if not isinstance(known, OutcomeEvidence) or not set(known.named_outcomes) <= set(outcomes):
         return False
-    return _works(lambda: known.likely(n, len(known.told) < len(outcomes)))
+    return _works(lambda: known.likely(n, len(known.named_outcomes) < len(outcomes)))
 
 
 def _require_groups(data: GroupedData) -> None:

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from disaggregate.tables.errors import Choice, TableError
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import some
+from disaggregate.tables.problems import Choice, Problem, TableError, column_of
 from disaggregate.tables.reading import DECIMALS
-from disaggregate.tables.words import some
 
 _BLANKS = " \u00a0\u2009\u202f\u2019"  # and a curly apostrophe, which sets thousands apart too
 _MINUS = "\u2212"

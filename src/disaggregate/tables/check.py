@@ -13,7 +13,7 @@ from disaggregate.tables.check_reports import report_problems
 from disaggregate.tables.check_rows import row_problems
 from disaggregate.tables.check_spread import spread_problems
 from disaggregate.tables.check_weights import weight_problems
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
 
 __all__ = ["Problem", "check_tables"]
@@ -33,7 +33,7 @@ def check_tables(
     roles : Roles
         Which column is what.
     sampled : bool, default=False
-        Whether the people are a random sample of the group that the results speak of.
+        Whether the people are a random sample of the group that the results describe.
     """
     problems = [
         *group_problems(people, results, roles),

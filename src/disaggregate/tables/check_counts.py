@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.tables.counts import count_faults, sound_counts
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import kind_of, numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import plural
+from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import Roles, all_the_rest
-from disaggregate.tables.words import plural
 
 _NAMES = {
     *("count", "counts", "n", "pop", "population", "people", "persons", "total", "freq", "frequency"),
@@ -20,7 +19,7 @@ _NAMES = {
 
 
 def count_problems(people: pd.DataFrame, roles: Roles, sampled: bool) -> Iterator[Problem]:
-    """Yield what is wrong with the counts: values that count nobody, or a survey weight that has no meaning.
+    """Yield what is wrong with the counts: values that count no people, or a survey weight that has no meaning.
 
     Parameters
     ----------
@@ -29,7 +28,7 @@ def count_problems(people: pd.DataFrame, roles: Roles, sampled: bool) -> Iterato
     roles : Roles
         Which column is what.
     sampled : bool
-        Whether the people are a random sample of the group that the results speak of.
+        Whether the people are a random sample of the group that the results describe.
     """
     for name in roles.names("count"):
         for fault in count_faults(people[name]):
@@ -44,14 +43,14 @@ def count_problems(people: pd.DataFrame, roles: Roles, sampled: bool) -> Iterato
     counts = sound_counts(people, roles)
     n_without = 0 if counts is None else int((counts == 0).sum())
     if counts is not None and n_without == len(counts):
-        yield Problem("error", column_of("people", roles.count), "no count is above 0; nobody would count.")
+        yield Problem("error", column_of("people", roles.count), "no count is above 0; no person would count.")
     elif n_without:
         who = plural(n_without, "row has", "rows have")
         yield Problem("advice", column_of("people", roles.count), f"{who} count 0; the fit leaves them out.")
 
 
 def cell_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Warn of columns that nobody named as a feature, and that look like the number of people per row.
+    """Warn of columns that were not named as features, and that look like the number of people per row.
 
     Parameters
     ----------

@@ -11,17 +11,16 @@ import pandas as pd
 from disaggregate.tables.check_counts import cell_problems
 from disaggregate.tables.check_rows import repeated_rows
 from disaggregate.tables.check_values import number_category_problems, sentinel_problems
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import Kind, kind_of, levels_of, numbers_of, text_of
-from disaggregate.tables.problem import Level, Problem, column_of
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Level, Problem, TableError, column_of
 from disaggregate.tables.roles import OF_PEOPLE, OF_RESULTS, Roles
-from disaggregate.tables.words import plural, some
 
 Finding = tuple[Level, str, str]
 
 _MANY_LEVELS = 50
 _NEARLY_ALL = 0.95
-_ENOUGH_ROWS = 10  # below, every column has nearly as many values as rows
+ENOUGH_ROWS = 10  # below, every column has nearly as many values as rows
 _LONG_NUMBER = 10**7
 _ID_NAME = re.compile(r"(?i:(?:^|[^a-z])(?:id|uid|uuid|key|index|serial|nr|no)(?:[^a-z]|$))|[a-z]I[Dd]$")
 _LIKE_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}.*")
@@ -133,9 +132,9 @@ def _comparable(column: pd.Series, kind: Kind) -> pd.Series:
 
 def _constant(values: pd.Series, kind: Kind) -> str:
     if values.hasnans:
-        return "holds no values: it tells nobody apart; ignore it."
+        return "holds no values: it separates no people; ignore it."
     what = "has one level" if kind == "category" else "is constant"
-    return f"{what}, {text_of(values.iloc[0])}: it tells nobody apart; ignore it."
+    return f"{what}, {text_of(values.iloc[0])}: it separates no people; ignore it."
 
 
 def _missing(values: pd.Series, kind: Kind) -> str:
@@ -151,7 +150,7 @@ def _is_constant_within(values: pd.Series, groups: pd.Series) -> bool:
 
 
 def _is_id(values: pd.Series, kind: Kind, n_values: int, n_distinct: int) -> bool:
-    if n_distinct < _ENOUGH_ROWS or n_values < _NEARLY_ALL * n_distinct or kind == "date":
+    if n_distinct < ENOUGH_ROWS or n_values < _NEARLY_ALL * n_distinct or kind == "date":
         return False
     return kind == "category" or _are_id_numbers(values.dropna().to_numpy(), str(values.name))
 

@@ -8,10 +8,10 @@ import pandas as pd
 
 from disaggregate.tables.counts import n_people_by_group, sound_counts
 from disaggregate.tables.ids import Ids, group_ids
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.messages import nearest, plural, some
+from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.row_numbers import row_numbers
-from disaggregate.tables.words import nearest, plural, some
 
 _FEW = 5
 
@@ -44,7 +44,7 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
 
 
 def _missing_ids(table: str, ids: Ids, index: pd.Index) -> Iterator[Problem]:
-    rows = row_numbers(index, [place for place, group in enumerate(ids) if group is None])
+    rows = row_numbers(index, [position for position, group in enumerate(ids) if group is None])
     if rows:
         yield Problem(
             "error",

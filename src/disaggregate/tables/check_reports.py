@@ -7,15 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from disaggregate.groups.evidence import Unknown
 from disaggregate.tables.counts import n_people_by_group, sound_counts
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.evidence_columns import evidence_and_problems
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import Roles
-from disaggregate.tables.words import plural, some
 
 # Digits that single precision, or a share worked out by a spreadsheet, can be trusted for.
 _MOST_DIGITS = 6
@@ -31,14 +29,14 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
     roles : Roles
         Which column is what.
     sampled : bool
-        Whether the people are a random sample of the group that the results speak of.
+        Whether the people are a random sample of the group that the results describe.
     """
     evidence, problems = evidence_and_problems(people, results, roles, sampled=sampled)
     yield from problems
     of_results = set(group_ids(people, results, roles.group)[1])
-    silent = [group for group, known in evidence.items() if isinstance(known, Unknown) and group in of_results]
+    silent = [group for group, known in evidence.items() if known.is_uninformative and group in of_results]
     if silent and not problems:
-        is_all = all(isinstance(known, Unknown) for known in evidence.values())
+        is_all = all(known.is_uninformative for known in evidence.values())
         yield Problem(
             "error" if is_all else "warning",
             "results",

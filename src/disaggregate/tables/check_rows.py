@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.row_numbers import row_numbers
-from disaggregate.tables.words import plural, some
 
-_ENOUGH_ROWS = 10
+ENOUGH_ROWS = 10
 _NEARLY_ALL = 0.95
 
 
@@ -29,7 +29,7 @@ def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     repeated = repeated_rows(people)
     n_repeated = int(repeated.sum())
     n_distinct = len(people) - n_repeated
-    if not n_repeated or n_distinct < _ENOUGH_ROWS or roles.count is not None:
+    if not n_repeated or n_distinct < ENOUGH_ROWS or roles.count is not None:
         return
     telling = _telling(people, ~repeated)
     if telling is None and n_repeated < n_distinct:

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.tables.counts import Counts, read_counts, sound_counts
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import days_of, kind_of, levels_of, numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import some
+from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.roles import Roles
 
 _MOST_LEVELS = 50
@@ -18,7 +18,7 @@ _ENOUGH_PEOPLE = 100  # with fewer, groups that differ do not always show it
 
 
 def spread_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Tell of features in which groups differ no more than groups of people thrown together at random.
+    """Tell of features in which groups differ no more than groups formed at random.
 
     Parameters
     ----------
@@ -29,16 +29,20 @@ def spread_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     """
     groups = pd.factorize(people[roles.group])[0]
     counts = read_counts(sound_counts(people, roles), len(people))
+    alike = []
     for name in roles.features:
         columns = _columns(people[name])
         if columns is not None and not _groups_differ(columns, groups, counts):
-            yield Problem(
-                "advice",
-                column_of("people", name),
-                "groups differ in it no more than by chance: their results can hardly tell of its effect, which "
-                "will rest on the model's assumptions.",
-                "no spread",
-            )
+            alike.append(name)
+    if alike:
+        effect = "its effect" if len(alike) == 1 else "the effects"
+        yield Problem(
+            "advice",
+            "people",
+            f"groups differ no more than by chance in {some(alike)}: their results say little about {effect}, "
+            "which will rest on the model's assumptions.",
+            "no spread",
+        )
 
 
 def _columns(column: pd.Series) -> np.ndarray | None:

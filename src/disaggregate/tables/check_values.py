@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from disaggregate.tables.problem import Problem, column_of
-from disaggregate.tables.words import plural, some
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Problem, column_of
 
 _CODE = re.compile(r"-1|-?([789])\1*|-?9+[78]")  # -1, -99, 999999, 88, 998
 _ENOUGH_LEVELS = 10

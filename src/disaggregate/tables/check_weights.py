@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.tables.counts import sound_counts
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import plural
+from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import Roles
-from disaggregate.tables.words import plural
 
 
 def weight_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
@@ -55,4 +54,4 @@ def _complaints(column: pd.Series) -> Iterator[str]:
                 "Drop these people, or give 0 to those who count for nothing."
             )
     if not (weights > 0.0).any():
-        yield "no weight is above 0; nobody would count."
+        yield "no weight is above 0; no person would count."

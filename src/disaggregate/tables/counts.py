@@ -11,12 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import is_yes_no, numbers_of
+from disaggregate.tables.messages import plural, some
 from disaggregate.tables.people import read_weights
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles
 from disaggregate.tables.row_numbers import row_numbers
-from disaggregate.tables.words import plural, some
 
 Counts = NDArray[np.int64]
 

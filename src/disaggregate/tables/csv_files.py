@@ -14,11 +14,12 @@ import pandas as pd
 
 from disaggregate.tables.amounts import AmountForms, read_amounts
 from disaggregate.tables.dataframes import require_distinct
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.formats import is_zipped
 from disaggregate.tables.kinds import is_text
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.messages import some
+from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.reading import SEPARATORS, Read, Reading
+from disaggregate.tables.row_numbers import numbered
 from disaggregate.tables.schema import Schema, apply_schema
 from disaggregate.tables.text_style import (
     UTF8,
@@ -30,7 +31,6 @@ from disaggregate.tables.text_style import (
     style_notes,
     style_of,
 )
-from disaggregate.tables.words import some
 
 _CODE = re.compile(r"0\d+")  # 007 is the name of something, not a number
 _MAY_HOLD_CODE = re.compile(r'(?:^|[,;|\t"])\s*0\d')
@@ -46,8 +46,8 @@ _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?")
 
 
 # Longer than any row that somebody meant, and what a gzipped table may be at most: real ones shrink by 20 or so.
-_LONGEST_LINE = 2**24
-_ALWAYS_ALLOWED = 2**26
+LONGEST_LINE = 2**24
+ALWAYS_ALLOWED = 2**26
 _MOST_TIMES = 100
 _NOTHING_SAID = Reading()
 
@@ -105,7 +105,7 @@ def read_csv(path: Path, schema: Schema, reading: Reading = _NOTHING_SAID) -> Re
     settled, notes = forms.settle()
     for name, decimal in settled.items():
         table[name] = read_amounts(raw[name], decimal)
-    read = apply_schema(table, schema)
+    read = apply_schema(numbered(table), schema)  # numbered first, as what does not fit is told by its row
     for name in set(table.columns) - {*schema, *scan.codes, *settled}:
         column = _dates_if_all_are(table[name])
         if column is not table[name]:
@@ -120,7 +120,7 @@ def iter_csv(
     schema: Schema,
     counted: Callable[[int], object] | None = None,
     reading: Reading = _NOTHING_SAID,
-    told: Callable[[Sequence[Problem]], object] | None = None,
+    on_problems: Callable[[Sequence[Problem]], object] | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read a CSV file so many rows at a time.
 
@@ -133,25 +133,25 @@ def iter_csv(
     schema : mapping of str to str
         What some of the columns hold; the others stay text, as they are written.
     counted : callable, optional
-        Is told the number of rows of the file before the first chunk.
+        Called with the number of rows of the file before the first chunk.
     reading : Reading, optional
         What the owner says of how it is written.
-    told : callable, optional
-        Is told what was done to read the file before the first chunk.
+    on_problems : callable, optional
+        Called with what was done to read the file, before the first chunk.
     """
     scan = scan_csv(path, reading)  # a broken last line is to be told before hours of work on the others
     if counted is not None:
         counted(scan.n_rows)
     settled, notes = _settled(path, scan, rows, schema, reading) if scan.may_hold_amounts else ({}, [])
-    if told is not None:
-        told([*scan.notes, *notes])
+    if on_problems is not None:
+        on_problems([*scan.notes, *notes])
     n_rows = 0
     with _parsed(path, scan, dtype=str, chunksize=rows) as chunks:
         for chunk in chunks:
-            n_rows += len(chunk)
             for name, decimal in settled.items():
                 chunk[name] = read_amounts(chunk[name], decimal)
-            yield apply_schema(chunk, schema)
+            yield apply_schema(numbered(chunk, n_rows), schema)
+            n_rows += len(chunk)
     _require_rows(path, scan, n_rows)
 
 
@@ -225,13 +225,13 @@ def _scan_lines(path: Path, lines: _Lines, style: TextStyle, reading: Reading) -
         if len(record) != len(columns):
             _refuse_ragged(path, line, record, columns, style)
         if lines.may_hold_code:
-            codes.update(place for place, field in enumerate(record) if _CODE.fullmatch(field.strip()))
+            codes.update(index for index, field in enumerate(record) if _CODE.fullmatch(field.strip()))
             lines.may_hold_code = False
         n_records += 1
     if not n_records:
-        raise TableError(f"{path} has a header but no rows; give one row a person or group.")
+        raise TableError(f"{path} has a header but no rows; give one row per person or group.")
     notes = [*style_notes(path, style, reading, lines.example), *_blank_notes(path, written)]
-    names = [columns[place] for place in sorted(codes)]
+    names = [columns[index] for index in sorted(codes)]
     is_odd = lines.may_hold_amount or style.separator not in ",\t"
     return Scan(columns, names, n_records, style, is_odd, notes)
 
@@ -260,7 +260,7 @@ def _require_rows(path: Path, scan: Scan, n_rows: int) -> None:
 
 
 class _NotUtf8(Exception):
-    """The file is no UTF-8, and nobody said that it is."""
+    """The file is not UTF-8, and no encoding was named."""
 
 
 class _Lines:
@@ -295,7 +295,7 @@ class _Lines:
 
     def _line(self) -> bytes:
         try:
-            return self.file.readline(_LONGEST_LINE + 1)
+            return self.file.readline(LONGEST_LINE + 1)
         except UnicodeError as error:
             raise TableError(
                 f"{self.path}, line {self.number + 1}: is no {self.encoding} text ({error}); save the file as "
@@ -310,9 +310,9 @@ class _Lines:
             self.example = word[0]
 
     def _require_bounded(self, line: bytes) -> None:
-        if len(line) > _LONGEST_LINE:
+        if len(line) > LONGEST_LINE:
             raise TableError(
-                f"{self.path}, line {self.number}: longer than {_LONGEST_LINE:,} bytes; expected one row a line."
+                f"{self.path}, line {self.number}: longer than {LONGEST_LINE:,} bytes; expected one row per line."
             )
         self.n_bytes += len(line)
         if self.n_bytes > self.most_bytes:
@@ -360,7 +360,7 @@ def _records(path: Path, lines: _Lines, style: TextStyle) -> Iterator[tuple[int,
 
 def _most_bytes(path: Path) -> int:
     n_bytes = path.stat().st_size
-    return max(_ALWAYS_ALLOWED, _MOST_TIMES * n_bytes) if is_zipped(path) else max(_ALWAYS_ALLOWED, n_bytes)
+    return max(ALWAYS_ALLOWED, _MOST_TIMES * n_bytes) if is_zipped(path) else max(ALWAYS_ALLOWED, n_bytes)
 
 
 def _how(path: Path, style: TextStyle) -> dict[str, Any]:
@@ -376,7 +376,7 @@ def _how(path: Path, style: TextStyle) -> dict[str, Any]:
 
 def _require_header(path: Path, columns: Sequence[str]) -> None:
     if not columns:
-        raise TableError(f"{path} is empty; expected a line of column names and one row a person or group.")
+        raise TableError(f"{path} is empty; expected a line of column names and one row per person or group.")
     if "" in columns:
         raise TableError(
             f"{path} has a column without a name, number {columns.index('') + 1}; name it or drop it."

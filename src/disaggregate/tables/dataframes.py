@@ -1,15 +1,16 @@
-"""Dataframes of either library, pandas or polars, become pandas dataframes."""
+"""Dataframes of either library become pandas dataframes, and so do columns of results."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from disaggregate.groups.forms import is_dataframe
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 
 def pandas_of(frame: Any) -> pd.DataFrame:
@@ -58,3 +59,12 @@ def _pandas_column(column: Any) -> Any:
     if dtype.is_integer() or dtype.is_float() or is_plain_time:
         return column.to_numpy()
     return pd.Series(column.to_list(), dtype=object).infer_objects()
+
+
+def dataframe_of(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Make a dataframe of columns of equal length; group ids of any type stay as they are."""
+    table = {}
+    for name, values in columns.items():
+        is_ids = isinstance(values, (list, tuple))
+        table[name] = pd.Series(list(values), dtype=object).infer_objects() if is_ids else values
+    return pd.DataFrame(table)

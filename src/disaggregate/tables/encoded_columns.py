@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import days_of, levels_of, numbers_of
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.row_numbers import row_number
-from disaggregate.tables.words import plural, some
 
 # Two people drawn at random differ in a standardised number by 2 on average, squared: twice its variance. A
 # category should weigh as much in a kernel, so its 0/1 columns are scaled to variances that sum to one; unscaled
@@ -80,7 +80,7 @@ class NumberColumn:
 
 @dataclass(frozen=True)
 class CategoryColumn:
-    """A category: one column a level, one for all rare levels together, none for unknown ones.
+    """A category: one column per level, one for all rare levels together, none for unknown ones.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ class CategoryColumn:
 
     def encode(self, column: pd.Series) -> np.ndarray:
         """Turn values into columns, shape (n_rows, len(column_names))."""
-        places = self._places(levels_of(column))
-        marks = places[:, np.newaxis] == np.arange(len(self.shares))
+        indices = self._indices(levels_of(column))
+        marks = indices[:, np.newaxis] == np.arange(len(self.shares))
         return (marks - np.array(self.shares)) * self.weight
 
     def remarks(self, column: pd.Series) -> list[str]:
@@ -131,14 +131,14 @@ class CategoryColumn:
         listed = some(["(missing)" if level is None else level for level in unknown])
         return [f"{self.name!r}: levels that the fit did not meet {fate} ({plural(n_rows, 'row')}): {listed}."]
 
-    def _places(self, levels: np.ndarray) -> np.ndarray:
+    def _indices(self, levels: np.ndarray) -> np.ndarray:
         """Column of each value, -1 for none."""
-        place_of: dict[str | None, int] = {level: place for place, level in enumerate(self.levels)}
-        place_of |= dict.fromkeys(self.pooled, len(self.levels))
+        index_of: dict[str | None, int] = {level: index for index, level in enumerate(self.levels)}
+        index_of |= dict.fromkeys(self.pooled, len(self.levels))
         elsewhere = len(self.levels) if self.pooled else -1
         codes, met = pd.factorize(levels, use_na_sentinel=False)
-        places = [place_of.get(level if isinstance(level, str) else None, elsewhere) for level in met]
-        return np.array(places, dtype=np.int64)[codes]
+        indices = [index_of.get(level if isinstance(level, str) else None, elsewhere) for level in met]
+        return np.array(indices, dtype=np.int64)[codes]
 
 
 EncodedColumn = NumberColumn | CategoryColumn

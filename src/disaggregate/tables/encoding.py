@@ -26,9 +26,9 @@ from disaggregate.tables.encoded_columns import (
     column_state,
     numeric_values,
 )
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import Kind, kind_of, levels_of
-from disaggregate.tables.words import did_you_mean, nearest, plural, some
+from disaggregate.tables.messages import did_you_mean, nearest, plural, some
+from disaggregate.tables.problems import TableError
 
 # The squares of larger numbers, and sums of two, may be beyond all floats.
 _LARGEST = 1e150
@@ -77,7 +77,7 @@ class Encoder:
         if feature not in self.features:
             raise TableError(f"there is no feature {feature!r}; {did_you_mean(feature, self.features)}")
         owners = [column.name for column in self.columns for _ in column.column_names]
-        return [place for place, owner in enumerate(owners) if owner == feature]
+        return [index for index, owner in enumerate(owners) if owner == feature]
 
     def remarks(self, people: Any) -> list[str]:
         """Say in plain sentences what in these people the encoder had not met: unknown levels, new gaps."""
@@ -105,7 +105,7 @@ def make_encoder(
     """Learn from people how to turn them into numbers.
 
     Numbers and dates are filled with their median where missing, with a column that marks where, and standardised.
-    Categories become one 0/1 column a level, missing values being a level, and weigh as much as a number.
+    Categories become one 0/1 column per level, missing values being a level, and weigh as much as a number.
 
     Parameters
     ----------
@@ -180,17 +180,17 @@ def _encoded_columns(
 ) -> dict[str, EncodedColumn]:
     columns: dict[str, EncodedColumn] = {}
     for part, transformer, names in fitted.transformers_:
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             if part == "numbers":
-                columns[name] = _number_column(name, transformer, place, prepared[name], kinds[name] == "date")
+                columns[name] = _number_column(name, transformer, index, prepared[name], kinds[name] == "date")
             elif part == "categories":
-                columns[name] = _category_column(name, transformer, place, prepared[name])
+                columns[name] = _category_column(name, transformer, index, prepared[name])
     return columns
 
 
-def _number_column(name: str, fitted: Any, place: int, values: pd.Series, is_date: bool) -> NumberColumn:
+def _number_column(name: str, fitted: Any, index: int, values: pd.Series, is_date: bool) -> NumberColumn:
     imputer, scaler = fitted[0], fitted[1]
-    if not np.isfinite(scaler.var_[place]):
+    if not np.isfinite(scaler.var_[index]):
         raise TableError(
             f"column {name!r} holds numbers up to {values.abs().max():g}, too large to scale; divide it."
         )
@@ -198,10 +198,10 @@ def _number_column(name: str, fitted: Any, place: int, values: pd.Series, is_dat
     return NumberColumn(
         name=name,
         is_date=is_date,
-        fill=float(imputer.statistics_[place]),
-        mean=float(scaler.mean_[place]),
+        fill=float(imputer.statistics_[index]),
+        mean=float(scaler.mean_[index]),
         # A feature that was constant tells nothing, whatever values it may take later.
-        weight=1.0 / float(scaler.scale_[place]) if values.nunique() > 1 else 0.0,
+        weight=1.0 / float(scaler.scale_[index]) if values.nunique() > 1 else 0.0,
         missing=missing if 0.0 < missing < 1.0 else None,
     )
 
@@ -212,10 +212,10 @@ def _counted_column(name: str, kind: Kind, values: pd.Series, counts: Counts, fe
     return counted_number(name, values, counts, is_date=kind == "date")
 
 
-def _category_column(name: str, fitted: OneHotEncoder, place: int, values: pd.Series) -> CategoryColumn:
-    rare = fitted.infrequent_categories_[place]
+def _category_column(name: str, fitted: OneHotEncoder, index: int, values: pd.Series) -> CategoryColumn:
+    rare = fitted.infrequent_categories_[index]
     pooled = [] if rare is None else [_level(level) for level in rare]
-    levels = [_level(level) for level in fitted.categories_[place] if _level(level) not in pooled]
+    levels = [_level(level) for level in fitted.categories_[index] if _level(level) not in pooled]
     held = {_level(level): int(count) for level, count in values.value_counts(dropna=False).items()}
     shares = [held[level] / len(values) for level in levels]
     if pooled:
@@ -244,7 +244,7 @@ def _number_notes(column: NumberColumn, n_missing: int, n_values: int) -> list[s
         )
     if column.weight == 0.0:
         what = "holds no values" if n_missing == n_values else "is constant"
-        notes.append(f"{column.name!r} {what}: it tells nobody apart.")
+        notes.append(f"{column.name!r} {what}: it separates no people.")
     return notes
 
 
@@ -265,5 +265,5 @@ def _category_notes(column: CategoryColumn, n_missing: int, fewest: int) -> list
             f"as '{column.name}=(rare)', together with levels yet unknown: {listed}."
         )
     if len(column.shares) == 1:
-        notes.append(f"{column.name!r} has a single level: it tells nobody apart.")
+        notes.append(f"{column.name!r} has a single level: it separates no people.")
     return notes

@@ -40,13 +40,12 @@ from disaggregate.groups.evidence import (
     Unknown,
 )
 from disaggregate.tables.counts import counts_of, n_people_by_group, sound_counts
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.ids import group_ids
+from disaggregate.tables.messages import plural, some
 from disaggregate.tables.outcome_columns import outcome_evidence_and_problems
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.report_numbers import bounds_are_shares, report_numbers
 from disaggregate.tables.roles import Roles
-from disaggregate.tables.words import plural, some
 
 EvidenceByGroup = dict[Hashable, Evidence]
 
@@ -75,7 +74,7 @@ def read_evidence(
     roles : Roles
         Which column is what.
     sampled : bool, default=False
-        Whether the people are a random sample of the group that the results speak of.
+        Whether the people are a random sample of the group that the results describe.
     confidence : float or "auto", default=1000.0
         Confidence in shares without one of their own.
     noise : {"laplace", "gaussian"}, default="laplace"
@@ -101,7 +100,8 @@ def evidence_and_problems(
 ) -> tuple[EvidenceByGroup, list[Problem]]:
     """Read evidence as :func:`read_evidence` does, but list every problem instead of stopping at the first.
 
-    Unsound counts are no problem of the results, and are told elsewhere; only what does not hang on them is told.
+    Unsound counts are no problem of the results, and are reported elsewhere; here is only what does not depend
+    on them.
     """
     if roles.names_outcomes:
         return outcome_evidence_and_problems(people, results, roles, sampled=sampled, confidence=confidence)
@@ -115,10 +115,10 @@ def evidence_and_problems(
     by_share = bounds_are_shares(numbers)
     evidence: EvidenceByGroup = dict.fromkeys(n_people, Unknown())
     refused: dict[str, list[tuple[Hashable, str]]] = {}
-    for place, group in enumerate(of_results):
+    for index, group in enumerate(of_results):
         if group not in n_people:
             continue
-        row = _row(numbers, place, n_people[group], by_share)
+        row = _row(numbers, index, n_people[group], by_share)
         try:
             evidence[group] = _evidence(row, sampled, confidence, noise)
         except _Refusal as refusal:
@@ -154,8 +154,8 @@ class _Refusal(Exception):
         self.detail = detail
 
 
-def _row(numbers: dict[str, np.ndarray], place: int, people: int, by_share: bool) -> _Row:
-    values = {role: float(column[place]) for role, column in numbers.items()}
+def _row(numbers: dict[str, np.ndarray], index: int, people: int, by_share: bool) -> _Row:
+    values = {role: float(column[index]) for role, column in numbers.items()}
     return _Row(people, by_share, **{role: value for role, value in values.items() if not math.isnan(value)})
 
 
@@ -265,7 +265,7 @@ def _repeated(ids: list[Hashable | None]) -> list[Problem]:
             "error",
             "results",
             f"{plural(len(repeated), 'group has', 'groups have')} several rows: "
-            f"{some(repeated)}; keep one row a group.",
+            f"{some(repeated)}; keep one row per group.",
         )
     ]
 
@@ -274,11 +274,11 @@ def _misplaced(roles: Roles, sampled: bool) -> list[Problem]:
     """Roles that have no meaning for a sample, or only for one."""
     if not sampled:
         wrong = ["size"] if roles.size else []
-        advice = "speaks of people who are a sample of a larger group; say so (sampled), or leave the role out."
+        advice = "is for people who are a sample of a larger group; say so (sampled), or leave the role out."
     else:
         wrong = [role for role in ("confidence", "low", "high", "noise") if roles.names(role)]
         advice = (
-            "speaks of the people in the table, not of the larger group that they are a sample of; leave it out."
+            "is about the people in the table, not about the larger group that they are a sample of; leave it out."
         )
     return [Problem("error", f"results, column {roles.names(role)[0]!r}", f"{role} {advice}") for role in wrong]
 

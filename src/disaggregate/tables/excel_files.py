@@ -11,20 +11,19 @@ from typing import Any
 import pandas as pd
 
 from disaggregate.tables.dataframes import require_distinct
-from disaggregate.tables.errors import TableError
-from disaggregate.tables.problem import Problem
-from disaggregate.tables.words import nearest, some
+from disaggregate.tables.messages import nearest, some
+from disaggregate.tables.problems import Problem, TableError
 
 MISSING = "Excel files need openpyxl, which is not installed. Run: pip install 'disaggregate[excel]'"
 
 # Texts that stand for a missing value, as in CSV files.
 _NOTHING = frozenset({"", "#N/A", "N/A", "NA", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>"})
-_ALWAYS_ALLOWED = 2**28
+ALWAYS_ALLOWED = 2**28
 _MOST_TIMES = 100
 _CHUNK = 2**20
 _DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, SyntaxError, EOFError, zipfile.BadZipFile)
 
-Rows = list[list[Any]]
+Grid = list[list[Any]]
 
 
 def read_excel(path: Path, sheet: str | None) -> tuple[pd.DataFrame, list[Problem]]:
@@ -91,7 +90,7 @@ def _opened(path: Path, *, values: bool) -> Any:
 def _require_bounded(path: Path) -> None:
     with zipfile.ZipFile(path) as packed:
         unpacked = sum(part.file_size for part in packed.infolist())
-    if unpacked > max(_ALWAYS_ALLOWED, _MOST_TIMES * path.stat().st_size):
+    if unpacked > max(ALWAYS_ALLOWED, _MOST_TIMES * path.stat().st_size):
         raise TableError(f"{path} unpacks to {unpacked:,} bytes, far more than a workbook does; save it as CSV.")
 
 
@@ -118,7 +117,7 @@ def _is_filled(worksheet: Any) -> bool:
     return any(value is not None for row in worksheet.iter_rows(values_only=True, max_row=1000) for value in row)
 
 
-def _rows(path: Path, worksheet: Any) -> tuple[int, Rows]:
+def _rows(path: Path, worksheet: Any) -> tuple[int, Grid]:
     """Return the number of the first row that is not empty, and all rows from it on, without empty ones."""
     worksheet.reset_dimensions()
     first, rows = 0, []
@@ -147,7 +146,7 @@ def _value(path: Path, sheet: str, cell: Any) -> Any:
     return value
 
 
-def _require_plain(path: Path, book: Any, name: str, rows: Rows) -> None:
+def _require_plain(path: Path, book: Any, name: str, rows: Grid) -> None:
     """Refuse cells whose value is not what one sees: merged ones, and formulas that were never computed."""
     merged, formulas = _found_in(path, getattr(book[name], "_worksheet_path", ""), (b"<mergeCell ", b"<f"))
     if merged:
@@ -185,34 +184,34 @@ def _found_in(path: Path, part: str, wanted: tuple[bytes, ...]) -> list[bool]:
     return found
 
 
-def _table(where: str, first: int, rows: Rows) -> pd.DataFrame:
+def _table(where: str, first: int, rows: Grid) -> pd.DataFrame:
     if not rows:
-        raise TableError(f"{where} is empty; expected a row of column names and one row a person or group.")
+        raise TableError(f"{where} is empty; expected a row of column names and one row per person or group.")
     header = [None if name is None else str(name).strip() for name in rows[0]]
-    width = max((place + 1 for row in rows for place, value in enumerate(row) if value is not None), default=0)
+    width = max((index + 1 for row in rows for index, value in enumerate(row) if value is not None), default=0)
     header += [None] * (width - len(header))
-    nameless = [place for place in range(width) if not header[place]]
-    filled = [place for place in nameless if any(place < len(row) and row[place] is not None for row in rows[1:])]
+    nameless = [index for index in range(width) if not header[index]]
+    filled = [index for index in nameless if any(index < len(row) and row[index] is not None for row in rows[1:])]
     if filled:
         raise TableError(
             f"{where}: row {first} should name the columns, but column {_letters(filled[0])} has values and no "
             "name; delete rows above the names, and name every column.",
             "header",
         )
-    kept = [place for place in range(width) if header[place]]
-    names = [str(header[place]) for place in kept]
+    kept = [index for index in range(width) if header[index]]
+    names = [str(header[index]) for index in kept]
     require_distinct(names, where)
     people = [row for row in rows[1:] if row]
     if not people:
-        raise TableError(f"{where} has a header but no rows; give one row a person or group.")
+        raise TableError(f"{where} has a header but no rows; give one row per person or group.")
     columns = {
-        name: pd.Series([row[place] if place < len(row) else None for row in people], dtype=object).infer_objects()
-        for name, place in zip(names, kept, strict=True)
+        name: pd.Series([row[index] if index < len(row) else None for row in people], dtype=object).infer_objects()
+        for name, index in zip(names, kept, strict=True)
     }
     return pd.DataFrame(columns)
 
 
-def _letters(place: int) -> str:
+def _letters(index: int) -> str:
     """Name a column as spreadsheets do."""
-    place, last = divmod(place, 26)
-    return (_letters(place - 1) if place else "") + chr(ord("A") + last)
+    index, last = divmod(index, 26)
+    return (_letters(index - 1) if index else "") + chr(ord("A") + last)

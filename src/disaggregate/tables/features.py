@@ -22,7 +22,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, fitting: bool) -> np.ndar
     estimator : BaseEstimator
         Remembers the columns when fitting, and is compared with them afterwards.
     X : dataframe or array-like of shape (n_rows, n_features)
-        One row an individual.
+        One row per individual.
     fitting : bool
         Whether the columns are to be remembered (fit) or compared (predict).
     """
@@ -52,7 +52,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, fitting: bool) -> np.ndar
 
 def _require_table(X: Any) -> None:
     if X.shape[0] == 0:
-        raise ValueError("X is an empty table: it has columns but no rows (0 samples); give one row a person.")
+        raise ValueError("X is an empty table: it has columns but no rows (0 samples); give one row per person.")
     if X.shape[1] == 0:
         raise ValueError(f"X is an empty table: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     name, times = Counter(X.columns).most_common(1)[0]
@@ -97,7 +97,7 @@ def _require_finite(features: np.ndarray, names: list | None) -> None:
     bad = ~np.isfinite(features)
     if not bad.any():
         return
-    row, column = (int(place) for place in np.argwhere(bad)[0])
+    row, column = (int(index) for index in np.argwhere(bad)[0])
     what = "NaN" if np.isnan(features[row, column]) else "infinity"
     where = f"column {names[column]!r}" if names is not None else f"column {column}"
     raise ValueError(

@@ -13,18 +13,17 @@ from pandas.api.types import infer_dtype
 from disaggregate.tables.amounts import AmountForms, read_amounts
 from disaggregate.tables.csv_files import iter_csv, read_csv
 from disaggregate.tables.dataframes import pandas_of
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.excel_files import read_excel
 from disaggregate.tables.formats import format_of, split_sheet
+from disaggregate.tables.messages import nearest
 from disaggregate.tables.parquet_files import iter_parquet, read_parquet
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.reading import Read, Reading
 from disaggregate.tables.row_numbers import numbered
 from disaggregate.tables.schema import Schema, apply_schema, schema_of
-from disaggregate.tables.words import nearest
 from disaggregate.tables.writing import write_rows
 
-__all__ = ["TableError", "apply_schema", "iter_table", "read_and_tell", "read_table", "schema_of", "write_rows"]
+__all__ = ["TableError", "apply_schema", "iter_table", "read_table", "read_with_notes", "schema_of", "write_rows"]
 
 
 def read_table(source: Any, schema: Schema | None = None, reading: Reading | None = None) -> pd.DataFrame:
@@ -43,10 +42,10 @@ def read_table(source: Any, schema: Schema | None = None, reading: Reading | Non
     reading : Reading, optional
         What the owner says of how the table is written.
     """
-    return read_and_tell(source, schema, reading).table
+    return read_with_notes(source, schema, reading).table
 
 
-def read_and_tell(source: Any, schema: Schema | None = None, reading: Reading | None = None) -> Read:
+def read_with_notes(source: Any, schema: Schema | None = None, reading: Reading | None = None) -> Read:
     """Read a table as :func:`read_table` does, and tell what was done to read it."""
     said, kinds = reading or Reading(), schema or {}
     if not isinstance(source, (str, os.PathLike)):
@@ -55,8 +54,7 @@ def read_and_tell(source: Any, schema: Schema | None = None, reading: Reading | 
     if format_of(path) == "parquet":
         return _with_amounts(read_parquet(path), kinds, said, path.name)
     if format_of(path) == "csv":
-        read = read_csv(path, kinds, said)
-        return Read(numbered(read.table), read.notes, read.percent)
+        return read_csv(path, kinds, said)
     table, notes = read_excel(path, sheet)
     return _with_amounts(numbered(table), kinds, said, path.name, notes)
 
@@ -64,7 +62,7 @@ def read_and_tell(source: Any, schema: Schema | None = None, reading: Reading | 
 def _of_dataframe(source: Any) -> pd.DataFrame:
     table = pandas_of(source)
     if not len(table) or not len(table.columns):
-        raise TableError(f"the dataframe is empty: shape {table.shape}; give one row a person or group.")
+        raise TableError(f"the dataframe is empty: shape {table.shape}; give one row per person or group.")
     return table
 
 
@@ -97,7 +95,7 @@ def iter_table(
     schema: Schema | None = None,
     counted: Callable[[int], object] | None = None,
     reading: Reading | None = None,
-    told: Callable[[Sequence[Problem]], object] | None = None,
+    on_problems: Callable[[Sequence[Problem]], object] | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read a file a chunk of rows at a time; memory does not grow with the file.
 
@@ -111,11 +109,11 @@ def iter_table(
         What columns hold, as :func:`schema_of` tells it of an earlier table: an id "007" that was text stays
         text in every chunk. Other columns come as they are written: in a CSV as text.
     counted : callable, optional
-        Is told the number of rows of the file before the first chunk, for a progress bar.
+        Called with the number of rows of the file before the first chunk, for a progress bar.
     reading : Reading, optional
         What the owner says of how the file is written.
-    told : callable, optional
-        Is told what was done to read the file before the first chunk.
+    on_problems : callable, optional
+        Called with what was done to read the file, before the first chunk.
 
     Returns
     -------
@@ -126,30 +124,23 @@ def iter_table(
         raise TableError(f"rows must be 1 or more, got {rows}.")
     file, _ = _existing(path)
     if format_of(file) == "csv":
-        return _numbered(iter_csv(file, rows, schema or {}, counted, reading or Reading(), told))
+        return iter_csv(file, rows, schema or {}, counted, reading or Reading(), on_problems)
     if format_of(file) == "excel":
-        return _chunks(read_and_tell(path, schema, reading), rows, counted, told)
+        return _chunks(read_with_notes(path, schema, reading), rows, counted, on_problems)
     return (apply_schema(chunk, schema or {}) for chunk in iter_parquet(file, rows, counted))
-
-
-def _numbered(chunks: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    first = 0
-    for chunk in chunks:
-        yield numbered(chunk, first)
-        first += len(chunk)
 
 
 def _chunks(
     read: Read,
     rows: int,
     counted: Callable[[int], object] | None,
-    told: Callable[[Sequence[Problem]], object] | None,
+    on_problems: Callable[[Sequence[Problem]], object] | None,
 ) -> Iterator[pd.DataFrame]:
     """Cut a table that is in memory."""
     if counted is not None:
         counted(len(read.table))
-    if told is not None:
-        told(read.notes)
+    if on_problems is not None:
+        on_problems(read.notes)
     return (read.table.iloc[first : first + rows] for first in range(0, len(read.table), rows))
 
 

@@ -14,8 +14,8 @@ import pandas as pd
 
 from disaggregate.tables.dataframes import without_half_floats
 from disaggregate.tables.encoding import Encoder
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.parquet_files import arrow, errors_in_words, named_columns
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.schema import Schema, apply_schema
 
 
@@ -62,15 +62,15 @@ class PeopleFolder:
     def names(self) -> list[str]:
         """List the columns of the first file, those in the names of folders after them."""
         first = self.files[0]
-        return [*named_columns(arrow("parquet").read_schema(first).names), *told_by_path(self.root, first)]
+        return [*named_columns(arrow("parquet").read_schema(first).names), *columns_from_path(self.root, first)]
 
     def take(self, rows: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
         """Read some rows, by their numbers over all files, in any order."""
         order = np.argsort(rows, kind="stable")
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
+        position = np.empty_like(order)
+        position[order] = np.arange(len(order))
         parts = [read_rows(self.root, file, own, columns) for file, own in self.parts(np.asarray(rows)[order])]
-        return pd.concat(parts, ignore_index=True).iloc[place].reset_index(drop=True)
+        return pd.concat(parts, ignore_index=True).iloc[position].reset_index(drop=True)
 
     def parts(self, rows: np.ndarray) -> Iterator[tuple[Path, np.ndarray]]:
         """Say in which files rows lie that are in order, and where in them."""
@@ -99,7 +99,7 @@ def read_rows(root: Path, file: Path, rows: np.ndarray | None, columns: Sequence
     columns : sequence of str
         Columns.
     """
-    told = {name: value for name, value in told_by_path(root, file).items() if name in columns}
+    told = {name: value for name, value in columns_from_path(root, file).items() if name in columns}
     stored = [name for name in columns if name not in told]
     with errors_in_words(file), arrow("parquet").ParquetFile(file) as opened:
         missing = [name for name in stored if name not in opened.schema_arrow.names]
@@ -117,18 +117,18 @@ def read_rows(root: Path, file: Path, rows: np.ndarray | None, columns: Sequence
 
 
 def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
-    sizes = [opened.metadata.row_group(place).num_rows for place in range(opened.metadata.num_row_groups)]
+    sizes = [opened.metadata.row_group(position).num_rows for position in range(opened.metadata.num_row_groups)]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     cuts = np.searchsorted(rows, starts)
     parts = [
-        opened.read_row_group(place, columns=columns).take(rows[first:last] - starts[place])
-        for place, (first, last) in enumerate(pairwise(cuts))
+        opened.read_row_group(position, columns=columns).take(rows[first:last] - starts[position])
+        for position, (first, last) in enumerate(pairwise(cuts))
         if last > first
     ]
     return arrow().concat_tables(parts).to_pandas(date_as_object=False, ignore_metadata=True)
 
 
-def told_by_path(root: Path, file: Path) -> dict[str, str]:
+def columns_from_path(root: Path, file: Path) -> dict[str, str]:
     """Columns in the names of folders below the root, such as ``district=7``; those above it tell nothing."""
     pairs = (part.split("=", 1) for part in file.relative_to(root).parent.parts if "=" in part)
     return {name: value for name, value in pairs if name}
@@ -152,7 +152,7 @@ class FolderRows:
         Turns people into features.
     schema : dict
         What the columns hold.
-    told : Reports
+    group_reports : Reports
         What the groups report.
     """
 
@@ -161,7 +161,7 @@ class FolderRows:
     rows: np.ndarray
     encoder: Encoder
     schema: Schema
-    told: Any
+    group_reports: Any
 
     def features(self) -> np.ndarray:
         """Read the features."""
@@ -169,11 +169,11 @@ class FolderRows:
 
     def reports(self) -> Any:
         """Return what the groups report."""
-        return self.told
+        return self.group_reports
 
 
 @dataclass(frozen=True)
-class Everybody:
+class AllRows:
     """The features of all rows, of which some are read when they are asked for by number."""
 
     folder: PeopleFolder
@@ -200,4 +200,4 @@ def narrowed(folder: PeopleFolder, rows: np.ndarray) -> tuple[PeopleFolder, np.n
     sizes = np.diff(folder.starts)[needed]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     moved = rows - folder.starts[file_of] + starts[np.searchsorted(needed, file_of)]
-    return PeopleFolder(folder.root, tuple(folder.files[place] for place in needed), starts), moved
+    return PeopleFolder(folder.root, tuple(folder.files[position] for position in needed), starts), moved

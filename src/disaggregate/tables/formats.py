@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 Format = Literal["csv", "parquet", "excel"]
 
@@ -38,6 +38,11 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
             return known
     old = " (an .xls file of old Excel: save it as .xlsx)" if name.endswith(".xls") else ""
     raise TableError(f"{path} must end in one of {', '.join(endings)}{old}; save the table as one of these.")
+
+
+def is_table(path: Path) -> bool:
+    """Tell whether a file has the name of a table that can be read."""
+    return path.name.lower().endswith(tuple({**_ENDINGS, **_READ_ONLY}))
 
 
 def split_sheet(path: str | os.PathLike[str]) -> tuple[Path, str | None]:

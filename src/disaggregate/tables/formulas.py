@@ -18,12 +18,12 @@ def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
     table : DataFrame
         Anything; it is left as it is.
     """
-    texts = [place for place, kind in enumerate(table.dtypes) if kind.kind not in "biufcmM"]
+    texts = [index for index, kind in enumerate(table.dtypes) if kind.kind not in "biufcmM"]
     changed = table.copy(deep=False)
-    for place in texts:
-        column = table.iloc[:, place]
+    for index in texts:
+        column = table.iloc[:, index]
         if any(harmless(value) is not value for value in column.unique()):
-            changed.isetitem(place, column.astype(object).map(harmless))
+            changed.isetitem(index, column.astype(object).map(harmless))
     return changed.set_axis([harmless(name) for name in table.columns], axis=1)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Hashable, Iterable, Sequence
 import pandas as pd
 
 from disaggregate.tables.ids import Ids, group_ids
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Problem
 from disaggregate.tables.spelling import spelling
-from disaggregate.tables.words import plural, some
 
 
 def matches(names: Iterable[Hashable], known: Iterable[Hashable]) -> tuple[dict[Hashable, Hashable], list[tuple]]:

@@ -23,7 +23,7 @@ def group_ids(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tuple[
     Parameters
     ----------
     people, results : DataFrame
-        One row an individual; one row a group.
+        One row per individual; one row per group.
     group : str
         Name of the column with the ids.
     """

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.row_numbers import row_number
 
 Kind = Literal["number", "category", "date"]

@@ -45,7 +45,7 @@ def read_labels(y: Any, n_rows: int) -> tuple[np.ndarray, GroupedData]:
 
 
 def label_column(y: Any, n_rows: int) -> np.ndarray:
-    """Check that ``y`` holds one label a row.
+    """Check that ``y`` holds one label per row.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def label_column(y: Any, n_rows: int) -> np.ndarray:
         raise ValueError(f"requires y to be passed, but the target y is None: give labels. {_HINT}")
     labels = column_or_1d(y, warn=True)
     if len(labels) != n_rows:
-        raise ValueError(f"y has {len(labels)} labels but X has {n_rows} rows; give one label a row. {_HINT}")
+        raise ValueError(f"y has {len(labels)} labels but X has {n_rows} rows; give one label per row. {_HINT}")
     for row, label in enumerate(labels.tolist()):
         if is_missing(label):
             raise ValueError(f"Input y contains NaN: the label of row {row} is missing; drop the row.")

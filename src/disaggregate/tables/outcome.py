@@ -35,6 +35,8 @@ def outcome_of_column(roles: Roles) -> str:
     roles : Roles
         Which column is what.
     """
+    if roles.shares or roles.tallies:
+        return ", ".join([*(roles.shares or roles.tallies), *([] if roles.rest is None else [roles.rest])])
     column = roles.share or roles.positives or roles.low or roles.high or ""
     words = [word for word in re.split(r"[\s_.\-]+", str(column)) if word]
     kept = [word for word in words if word.casefold().strip("%") not in _OF_COUNTING]

@@ -14,14 +14,13 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.groups.evidence import Unknown
-from disaggregate.groups.outcome_evidence import ROUNDING, Counts, Shares
+from disaggregate.groups.outcome_evidence import ROUNDING, Counts, PopulationShares, Shares
 from disaggregate.tables.counts import n_people_by_group, sound_counts
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import Roles
-from disaggregate.tables.words import plural, some
 
 
 def outcome_evidence_and_problems(
@@ -36,7 +35,7 @@ def outcome_evidence_and_problems(
     roles : Roles
         With ``shares`` or ``tallies``.
     sampled : bool
-        Whether the people are a random sample of the group that the results speak of.
+        Whether the people are a random sample of the group that the results describe.
     confidence : float
         Confidence in shares without one of their own.
     """
@@ -49,32 +48,23 @@ def outcome_evidence_and_problems(
     n_people = n_people_by_group(of_people, counts)
     evidence: dict[Hashable, Any] = dict.fromkeys(n_people, Unknown())
     refused: dict[Hashable, str] = {}
-    for place, group in enumerate(of_results):
+    for index, group in enumerate(of_results):
         if group in n_people:
-            row = {name: float(values[place]) for name, values in numbers.items()}
+            row = {name: float(values[index]) for name, values in numbers.items()}
             try:
-                evidence[group] = _evidence(row, roles, n_people[group], confidence)
+                evidence[group] = _evidence(row, roles, n_people[group], sampled, confidence)
             except ValueError as error:
                 refused[group] = str(error)
     problems += [Problem("error", "results", f"group {group!r}: {error}") for group, error in _first(refused)]
     return evidence, problems
 
 
-def _evidence(row: dict[str, float], roles: Roles, n: int, confidence: float) -> Any:
+def _evidence(row: dict[str, float], roles: Roles, n: int, sampled: bool, confidence: float) -> Any:
     columns = roles.shares or roles.tallies
     told: dict[Hashable, float] = {name: row[name] for name in columns if not np.isnan(row[name])}
     if not told:
         return Unknown()
-    chi = row[roles.confidence] if roles.confidence is not None else np.nan
-    whole = 1.0
-    if roles.tallies:
-        total = row[roles.total] if roles.total is not None else np.nan
-        whole = float(n) if np.isnan(total) else total
-        if whole != n:
-            raise ValueError(
-                f"the results count {whole:g} people, but the table has {plural(n, 'person', 'people')} of this "
-                "group; give shares instead of counts where the two are not the same people."
-            )
+    whole = _whole_of(row, roles, n, sampled) if roles.tallies else 1.0
     if roles.rest is not None and len(told) == len(columns):
         left = whole - sum(told.values())
         if left < -ROUNDING * whole:
@@ -83,7 +73,40 @@ def _evidence(row: dict[str, float], roles: Roles, n: int, confidence: float) ->
                 f"{roles.rest!r}; correct them, or leave the rest out."
             )
         told[roles.rest] = max(left, 0.0)
-    return Shares(told, confidence if np.isnan(chi) else chi) if roles.shares else Counts(_whole(told))
+    if sampled:
+        return _population(told, whole, _cell(row, roles.size), roles)
+    chi = _cell(row, roles.confidence)
+    return Shares(told, confidence if chi is None else chi) if roles.shares else Counts(_whole(told))
+
+
+def _cell(row: dict[str, float], name: str | None) -> float | None:
+    return None if name is None or np.isnan(row[name]) else row[name]
+
+
+def _whole_of(row: dict[str, float], roles: Roles, n: int, sampled: bool) -> float:
+    """Return how many people the counts of a group are of."""
+    total = _cell(row, roles.total)
+    if sampled:
+        whole = _cell(row, roles.size) if total is None else total
+        if not whole:
+            raise ValueError("counts of a population need its size: give total or size, and no 0.")
+        return whole
+    if total is not None and total != n:
+        raise ValueError(
+            f"the results count {total:g} people, but the table has {plural(n, 'person', 'people')} of this "
+            "group; give shares instead of counts where the two are not the same people, or say that the people "
+            "are a sample (sampled)."
+        )
+    return float(n)
+
+
+def _population(told: dict[Hashable, float], whole: float, size: float | None, roles: Roles) -> PopulationShares:
+    """Take shares, or counts of a whole, as those of a population."""
+    if size is None and roles.tallies:
+        size = whole
+    return PopulationShares(
+        {name: value / whole for name, value in told.items()}, None if size is None else int(size)
+    )
 
 
 def _whole(told: dict[Hashable, float]) -> dict[Hashable, int]:
@@ -93,7 +116,7 @@ def _whole(told: dict[Hashable, float]) -> dict[Hashable, int]:
 def _numbers(results: pd.DataFrame, roles: Roles) -> tuple[dict[str, np.ndarray], list[Problem]]:
     """Read the columns as numbers; shares are from 0 to 1, and counts whole."""
     numbers, problems = {}, []
-    for role in ("shares", "tallies", "total", "confidence"):
+    for role in ("shares", "tallies", "total", "size", "confidence"):
         for name in roles.names(role):
             try:
                 numbers[name] = numbers_of(results[name])
@@ -107,7 +130,7 @@ def _require_range(role: str, values: np.ndarray, groups: pd.Series) -> None:
     expected, wrong = "numbers of 0 or more", values < 0.0
     if role == "shares":
         expected, wrong = "shares from 0 to 1 (divide percentages by 100)", (values < 0.0) | (values > 1.0)
-    elif role in ("tallies", "total"):
+    elif role in ("tallies", "total", "size"):
         broken = ~np.isnan(values) & (values != np.rint(values))
         expected, wrong = "whole numbers of 0 or more", broken | (values < 0.0) | np.isinf(values)
     if wrong.any():
@@ -120,13 +143,15 @@ def _require_range(role: str, values: np.ndarray, groups: pd.Series) -> None:
 
 def _unsupported(roles: Roles, sampled: bool) -> list[Problem]:
     """Say what there is not yet for several outcomes."""
-    wrong = [role for role in ("low", "high", "noise", "size", "weight", "replicates") if roles.names(role)]
+    wrong = [role for role in ("low", "high", "noise") if roles.names(role)]
     found = [f"{role} is not yet for several outcomes; leave it out." for role in wrong]
-    if sampled:
-        found.append(
-            "people who are a sample of their group are not yet for several outcomes; leave sampled out if the "
-            "shares of the sample are about those of the group, or fit each outcome by itself."
-        )
+    if not sampled:
+        found += [
+            f"{role}: the people of a group that is not sampled count one each where there are several outcomes; "
+            f"leave {role} out, or say that the people are a sample of their group (sampled)."
+            for role in ("size", "weight")
+            if roles.names(role)
+        ]
     return [Problem("error", "results", message) for message in found]
 
 

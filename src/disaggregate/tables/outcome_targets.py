@@ -12,8 +12,8 @@ import pandas as pd
 from disaggregate.groups.evidence import Unknown
 from disaggregate.groups.forms import is_missing
 from disaggregate.groups.grouped import GroupedData, group_rows
-from disaggregate.groups.outcome_evidence import OutcomeEvidence, Shares
-from disaggregate.groups.outcomes import group_outcomes, outcomes_told
+from disaggregate.groups.outcome_evidence import OutcomeEvidence
+from disaggregate.groups.outcomes import group_outcomes, reported_outcomes
 from disaggregate.groups.two_outcomes import of_second_outcome
 
 
@@ -66,7 +66,7 @@ def _row(group: Hashable, row: dict[Hashable, Any]) -> Any:
     return found[0] if found else row
 
 
-def speaks_of_outcomes(reports: Mapping[Hashable, Any]) -> bool:
+def are_outcome_reports(reports: Mapping[Hashable, Any]) -> bool:
     """Tell whether any report names outcomes."""
     return any(isinstance(report, (Mapping, OutcomeEvidence)) for report in reports.values())
 
@@ -98,6 +98,7 @@ def group_by_outcomes(
     evidence: Mapping[Hashable, Any],
     counts: np.ndarray | None,
     outcomes: Sequence[Hashable] | None = None,
+    weights: np.ndarray | None = None,
 ) -> tuple[np.ndarray, GroupedData]:
     """Sort rows by group, with evidence that names outcomes; return these, and the groups.
 
@@ -111,8 +112,10 @@ def group_by_outcomes(
         How many people each row stands for.
     outcomes : sequence of hashable, optional
         The outcomes of an earlier fit; by default those that the reports name.
+    weights : ndarray of shape (n_rows,), optional
+        Positive survey weights.
     """
-    told = outcomes_told(evidence)
+    told = reported_outcomes(evidence)
     known = told if outcomes is None else list(outcomes)
     if len(known) < 2:
         raise ValueError(
@@ -121,11 +124,29 @@ def group_by_outcomes(
     if outcomes is None:
         _require_somebody(evidence, known)
     if len(known) > 2:
-        data: GroupedData = group_outcomes(ids, evidence, known, counts)
+        _require_samples(evidence, weights)
+        data: GroupedData = group_outcomes(ids, evidence, known, counts, weights)
     else:
         people = Counter(ids) if counts is None else _people(ids, counts)
-        data = group_rows(ids, of_second_outcome(evidence, known, people), None, counts)
+        data = group_rows(ids, of_second_outcome(evidence, known, people), weights, counts)
     return as_classes(known), data
+
+
+def _require_samples(evidence: Mapping[Hashable, Any], weights: np.ndarray | None) -> None:
+    """Refuse survey weights within shares of the rows' own people."""
+    if weights is None or (weights == weights[0]).all():
+        return
+    own = [group for group, report in evidence.items() if not report.population and not _is_unknown(report)]
+    if own:
+        raise ValueError(
+            "sample_weight is not yet for reports on the rows' own people that name several outcomes, as of "
+            f"group {own[0]!r}; give PopulationShares where the rows are a sample of the group, counts= where "
+            "rows stand for several people, or leave sample_weight out."
+        )
+
+
+def _is_unknown(report: Any) -> bool:
+    return isinstance(report, Unknown)
 
 
 def as_classes(outcomes: Sequence[Hashable]) -> np.ndarray:
@@ -158,6 +179,6 @@ def _require_somebody(evidence: Mapping[Hashable, Any], outcomes: list[Hashable]
 def _largest_share(report: Any, outcome: Hashable) -> float:
     if not isinstance(report, OutcomeEvidence):
         return 0.0
-    if outcome not in report.told:
-        return 0.0 if isinstance(report, Shares) and sum(report.shares.values()) >= 1.0 else 1.0
+    if outcome not in report.named_outcomes:
+        return 0.0 if report.is_complete else 1.0
     return report.reported_shares(1).get(outcome, 1.0)

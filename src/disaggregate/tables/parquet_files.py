@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from disaggregate.tables.dataframes import require_distinct, without_half_floats
-from disaggregate.tables.errors import TableError
+from disaggregate.tables.problems import TableError
 
 MISSING = "Parquet files need pyarrow, which is not installed. Run: pip install 'disaggregate[parquet]'"
 
@@ -75,7 +75,7 @@ def _opened(path: Path) -> Any:
         file = arrow("parquet").ParquetFile(path)
     require_distinct(file.schema_arrow.names, str(path))
     if not file.metadata.num_rows:
-        raise TableError(f"{path} has columns but no rows; give one row a person or group.")
+        raise TableError(f"{path} has columns but no rows; give one row per person or group.")
     return file
 
 

@@ -10,9 +10,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.groups.forms import as_list, is_dataframe
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import dates_from_days, days_of
-from disaggregate.tables.words import did_you_mean, some
+from disaggregate.tables.messages import did_you_mean, some
+from disaggregate.tables.problems import TableError
+from disaggregate.tables.row_numbers import row_number
 
 Rows = slice | NDArray[np.intp]
 
@@ -40,9 +41,9 @@ class Cells(NamedTuple):
 def require_columns(people: Any, names: Iterable[str]) -> None:
     """Check that people is a table, with somebody in it and with these columns."""
     if not is_dataframe(people):
-        raise ValueError(f"people must be a dataframe with a row a person, got {type(people).__name__}.")
+        raise ValueError(f"people must be a dataframe with a row per person, got {type(people).__name__}.")
     if not len(people):
-        raise ValueError("people is an empty table; give one row a person.")
+        raise ValueError("people is an empty table; give one row per person.")
     missing = [name for name in names if name not in list(people.columns)]
     if missing:
         hint = did_you_mean(missing[0], list(people.columns), f"its columns are {some(list(people.columns))}.")
@@ -152,7 +153,7 @@ def cells(people: Any, by: Sequence[str]) -> Cells:
 
 
 def read_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    """Check survey weights, one a person; everybody counts the same without any."""
+    """Check survey weights, one per person; everybody counts the same without any."""
     if weights is None:
         return np.ones(n_rows)
     values = np.asarray(weights, dtype=np.float64)
@@ -163,8 +164,9 @@ def read_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
         )
     bad = ~(np.isfinite(values) & (values >= 0.0))
     if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(f"weights must be 0 or more, got {values[row]} at row {row}; drop or mend such rows.")
+        first = int(np.argmax(bad))
+        row = row_number(weights.index, first) if isinstance(weights, pd.Series) else first
+        raise ValueError(f"weights must be 0 or more, got {values[first]} at row {row}; drop or mend such rows.")
     if not values.sum() > 0.0:
         raise ValueError("weights are all 0; at least one person must count.")
     return values

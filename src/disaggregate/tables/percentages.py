@@ -7,12 +7,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from disaggregate.tables.errors import Choice, TableError
 from disaggregate.tables.kinds import is_yes_no, numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import plural
+from disaggregate.tables.problems import Choice, Problem, TableError, column_of
 from disaggregate.tables.reading import Reading
 from disaggregate.tables.roles import Roles
-from disaggregate.tables.words import plural
 
 _SAYS_PERCENT = re.compile(r"(?i)%|per ?cent|pct|prozent|pourcent|porcent")
 # Shares that are all just above 1 may be percentages of something rare, or mistakes.
@@ -67,7 +66,7 @@ def _values(column: pd.Series) -> np.ndarray | None:
     try:
         return numbers_of(column)
     except TableError:
-        return None  # told as an error by whoever reads the reports
+        return None  # reported as an error when the reports are read
 
 
 def _bounds_of_percent(role: str, name: str, values: np.ndarray | None) -> list[Problem]:

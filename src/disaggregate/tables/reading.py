@@ -7,8 +7,7 @@ from typing import Literal
 
 import pandas as pd
 
-from disaggregate.tables.errors import TableError
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.problems import Problem, TableError
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 DECIMALS = {".": "points", ",": "commas"}

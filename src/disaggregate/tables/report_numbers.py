@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import is_text, is_yes_no, numbers_of
-from disaggregate.tables.problem import Problem, column_of
+from disaggregate.tables.messages import plural, some
+from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import OF_RESULTS, Roles
-from disaggregate.tables.words import plural, some
 
 Numbers = dict[str, np.ndarray]
 
@@ -23,7 +22,7 @@ def report_numbers(results: pd.DataFrame, roles: Roles) -> tuple[Numbers, list[P
     Parameters
     ----------
     results : DataFrame
-        One row a group.
+        One row per group.
     roles : Roles
         Which column is what.
     """

@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, replace
 
 import pandas as pd
 
-from disaggregate.tables.errors import TableError
-from disaggregate.tables.words import nearest, some
+from disaggregate.tables.messages import nearest, some
+from disaggregate.tables.problems import TableError
 
 OF_RESULTS = ("share", "positives", "total", "confidence", "low", "high", "noise", "size", "shares", "tallies")
 OF_PEOPLE = ("count", "weight", "replicates", "features")
@@ -69,7 +69,7 @@ class Roles:
 
     @property
     def names_outcomes(self) -> bool:
-        """Whether results tell of several outcomes."""
+        """Whether results are about several outcomes."""
         return bool(self.shares or self.tallies)
 
     def names(self, role: str) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def _unknown_names(roles: Roles, people: pd.DataFrame, results: pd.DataFrame) ->
     wanted += [(role, name, "people") for role in OF_PEOPLE for name in roles.names(role)]
     wanted += [(role, name, "results") for role in OF_RESULTS for name in roles.names(role)]
     wanted += [("ignore", name, "people") for name in roles.ignore if name not in tables["results"]]
-    return [_unknown(*place, tables) for place in wanted if place[1] not in tables[place[2]]]
+    return [_unknown(*index, tables) for index in wanted if index[1] not in tables[index[2]]]
 
 
 def _unknown(role: str, name: str, table: str, tables: dict[str, list]) -> str:
@@ -202,8 +202,8 @@ def _incomplete(roles: Roles, results: pd.DataFrame) -> list[str]:
 
 
 def _incomplete_outcomes(roles: Roles, given: list[str], results: pd.DataFrame) -> list[str]:
-    """Say what is missing, or too much, where results tell of several outcomes."""
-    others = [role for role in ("share", "positives", "low", "high", "noise", "size") if roles.names(role)]
+    """Say what is missing, or too much, where results are about several outcomes."""
+    others = [role for role in ("share", "positives", "low", "high", "noise") if roles.names(role)]
     if len(given) > 1 or others:
         return [
             f"results give {' and '.join([*given, *others])}; several outcomes have shares or positives, alone."

@@ -23,10 +23,7 @@ def read_row_counts(counts: Any, n_rows: int) -> NDArray[np.int64] | None:
     """
     if counts is None:
         return None
-    try:
-        values = np.asarray(counts, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"counts must hold whole numbers: {error}") from error
+    values = as_numbers("counts", counts)
     if values.shape != (n_rows,):
         raise ValueError(f"counts must hold one number for each of the {n_rows} rows of X; got {values.shape}.")
     bad = ~((values >= 1.0) & (values <= _LARGEST) & (values == np.floor(values)))
@@ -37,3 +34,19 @@ def read_row_counts(counts: Any, n_rows: int) -> NDArray[np.int64] | None:
             "the fit."
         )
     return values.astype(np.int64)
+
+
+def as_numbers(name: str, values: Any) -> NDArray[np.float64]:
+    """Make an array of numbers, or raise ValueError that names the argument.
+
+    Parameters
+    ----------
+    name : str
+        The argument.
+    values : array-like
+        Its value.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from error

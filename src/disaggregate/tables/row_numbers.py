@@ -25,23 +25,23 @@ def numbered(table: pd.DataFrame, first: int = 0) -> pd.DataFrame:
     return table.set_axis(pd.RangeIndex(first, first + len(table), name=OF_FILE), axis=0)
 
 
-def row_number(index: pd.Index, place: int) -> Any:
+def row_number(index: pd.Index, position: int) -> Any:
     """Return the number of a row as its owner sees it.
 
     Parameters
     ----------
     index : Index
         That of the table.
-    place : int
+    position : int
         Place of the row, from 0.
     """
-    label = index[place]
+    label = index[position]
     return label + _FIRST if index.name == OF_FILE else label
 
 
-def row_numbers(index: pd.Index, places: Iterable[int]) -> list[Any]:
+def row_numbers(index: pd.Index, positions: Iterable[int]) -> list[Any]:
     """Return the numbers of several rows; see :func:`row_number`."""
-    return [row_number(index, place) for place in places]
+    return [row_number(index, position) for position in positions]
 
 
 def unnamed(table: pd.DataFrame) -> pd.DataFrame:

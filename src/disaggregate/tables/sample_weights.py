@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from disaggregate.groups.evidence import Evidence, Fraction, Population, Unknown
+from disaggregate.groups.evidence import Evidence
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.roles import Roles
+from disaggregate.tables.row_counts import as_numbers
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Check survey weights, one a row and each above zero; None when there are none.
+    """Check survey weights, one per row and each above zero; None when there are none.
 
     Parameters
     ----------
@@ -26,14 +27,13 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] |
     """
     if sample_weight is None:
         return None
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"sample_weight must hold numbers: {error}") from error
+    weights = as_numbers("sample_weight", sample_weight)
     if weights.ndim != 1:
-        raise ValueError(f"sample_weight must be 1D array or scalar, one number a row; got shape {weights.shape}.")
+        raise ValueError(
+            f"sample_weight must be 1D array or scalar, one number per row; got shape {weights.shape}."
+        )
     if len(weights) != n_rows:
-        raise ValueError(f"sample_weight has {len(weights)} numbers but X has {n_rows} rows; give one a row.")
+        raise ValueError(f"sample_weight has {len(weights)} numbers but X has {n_rows} rows; give one per row.")
     bad = ~(np.isfinite(weights) & (weights > 0.0))
     if bad.any():
         row = int(np.argmax(bad))
@@ -59,5 +59,5 @@ def weights_in_shares(
     """Find how much each person counts: the survey weight where the group reports a share, else one."""
     if roles.weight is None:
         return None
-    speaks_of_a_share = [isinstance(evidence[group], (Fraction, Population, Unknown)) for group in ids]
-    return np.where(speaks_of_a_share, numbers_of(people[roles.weight]), 1.0)
+    takes_weights = [evidence[group].takes_weights for group in ids]
+    return np.where(takes_weights, numbers_of(people[roles.weight]), 1.0)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
-from disaggregate.tables.errors import TableError
 from disaggregate.tables.kinds import dates_of, is_text, is_yes_no, kind_of, levels_of, numeric_of
+from disaggregate.tables.problems import TableError
 from disaggregate.tables.row_numbers import row_number
 
 Schema = Mapping[str, str]

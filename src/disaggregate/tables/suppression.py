@@ -1,4 +1,4 @@
-"""Cell suppression: numbers of a table that speak of too few people are left out."""
+"""Cell suppression: numbers of a table that describe too few people are left out."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
     sizes : array-like of int
         People in each cell.
     min_group_size : int
-        Fewest people that a cell may speak of; 1 hides nothing.
+        Fewest people that a cell may describe; 1 hides nothing.
     """
     if isinstance(min_group_size, bool) or not isinstance(min_group_size, Integral) or min_group_size < 1:
         raise ValueError(f"min_group_size must be a whole number of 1 or more, got {min_group_size!r}.")
@@ -89,15 +89,15 @@ def hidden_beside_margins(keys: NDArray[np.int64], sizes: ArrayLike, min_group_s
 def _with_others(people: np.ndarray, hide: np.ndarray, min_group_size: int) -> NDArray[np.bool_]:
     """Hide the next smallest too, until those that are hidden say nothing together."""
     hide = hide.copy()
-    for place in np.argsort(people, kind="stable"):
+    for index in np.argsort(people, kind="stable"):
         if not hide.any() or (hide.sum() > 1 and people[hide].sum() >= min_group_size):
             break
-        hide[place] = True
+        hide[index] = True
     return hide
 
 
 def effective_members(weights: ArrayLike, counts: ArrayLike, cells: ArrayLike, n_cells: int) -> NDArray[np.int64]:
-    """Count the people that the average of each cell speaks of: those who weigh next to nothing do not count.
+    """Count the people in the average of each cell: those who weigh next to nothing do not count.
 
     This is Kish's effective number, the squared sum of weights over the sum of squares: 33 people of whom one has
     all the weight are one.
@@ -123,7 +123,7 @@ def effective_members(weights: ArrayLike, counts: ArrayLike, cells: ArrayLike, n
 
 
 def members_of_groups(data: GroupedData) -> NDArray[np.int64]:
-    """Count the people that each group's report speaks of, as :func:`effective_members` does.
+    """Count the people in each group's report, as :func:`effective_members` does.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def withhold(
     members: ArrayLike | None = None,
     by: Sequence[str] = (),
 ) -> DataFrame:
-    """Empty the numbers of a table's rows that speak of too few people, and say so in a column ``note``.
+    """Empty the numbers of a table's rows that describe too few people, and say so in a column ``note``.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def withhold(
     names : tuple of str
         The columns to empty, where the table has them.
     members : array-like of int, optional
-        People that each row speaks of; column ``n`` by default.
+        People per row; column ``n`` by default.
     by : sequence of str
         Columns that make the rows; with several of them, see :func:`hidden_beside_margins`.
 

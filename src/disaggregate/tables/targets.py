@@ -1,4 +1,4 @@
-"""The accepted forms of ``y`` that speak of groups, read into groups with evidence."""
+"""The accepted forms of ``y`` that describe groups, read into groups with evidence."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from disaggregate.groups.reports import reports_by_group, row_groups, two_column
 from disaggregate.groups.shares import Confidence, evidence_of
 from disaggregate.groups.target import GroupRecord, is_group_target
 from disaggregate.tables.outcome_targets import (
+    are_outcome_reports,
     group_by_outcomes,
     is_outcome_table,
     reports_of_table,
     require_same_outcomes,
-    speaks_of_outcomes,
 )
 
 
-def speaks_of_groups(y: Any, groups: Any) -> bool:
-    """Tell a target that speaks of groups from plain labels."""
+def is_about_groups(y: Any, groups: Any) -> bool:
+    """Tell a target that describes groups from plain labels."""
     if isinstance(y, Mapping) and groups is None:
         raise ValueError(
             "y maps groups to shares but groups is None; pass groups=, the group id of each row of X."
@@ -41,7 +41,7 @@ def read_target(
     counts: np.ndarray | None = None,
     outcomes: Sequence[Hashable] | None = None,
 ) -> tuple[np.ndarray, GroupedData]:
-    """Read any form of ``y`` that speaks of groups, also such as name several outcomes; return classes and groups.
+    """Read any form of ``y`` that describes groups, also such as name several outcomes; return classes and groups.
 
     Parameters
     ----------
@@ -58,21 +58,16 @@ def read_target(
     elif is_dataframe(y) and groups is not None and is_outcome_table(y, row_groups(groups, n_rows)):
         ids = row_groups(groups, n_rows)
         reports = reports_by_group(reports_of_table(y, ids), ids)
-    elif isinstance(y, Mapping) and groups is not None and speaks_of_outcomes(y):
+    elif isinstance(y, Mapping) and groups is not None and are_outcome_reports(y):
         ids = row_groups(groups, n_rows)
         reports = reports_by_group(y, ids)
     else:
         reports = {}
-    if not speaks_of_outcomes(reports):
+    if not are_outcome_reports(reports):
         return np.array([0, 1]), read_group_target(X, y, groups, n_rows, confidence, weights, counts)
-    if weights is not None and (weights != weights[0]).any():
-        raise ValueError(
-            "sample_weight is not yet for reports that name several outcomes; leave it out, or give counts= where "
-            "rows stand for several people."
-        )
     require_same_outcomes(reports)
     evidence = {group: evidence_of(group, report, own.get(group, chi)) for group, report in reports.items()}
-    return group_by_outcomes(ids, evidence, counts, outcomes)
+    return group_by_outcomes(ids, evidence, counts, outcomes, weights)
 
 
 def read_group_target(
@@ -84,7 +79,7 @@ def read_group_target(
     weights: np.ndarray | None = None,
     counts: np.ndarray | None = None,
 ) -> GroupedData:
-    """Read any form of ``y`` that speaks of groups.
+    """Read any form of ``y`` that describes groups.
 
     Parameters
     ----------
@@ -97,7 +92,7 @@ def read_group_target(
     n_rows : int
         Number of rows of X.
     confidence : float, mapping or Series
-        Confidence in plain shares, one for all or one a group.
+        Confidence in plain shares, one for all or one per group.
     weights : ndarray of shape (n_rows,), optional
         Positive survey weights.
     counts : ndarray of int, shape (n_rows,), optional

@@ -14,11 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from disaggregate.tables.errors import Choice, TableError
 from disaggregate.tables.formats import is_zipped, separator
-from disaggregate.tables.problem import Problem
+from disaggregate.tables.messages import some
+from disaggregate.tables.problems import Choice, Problem, TableError
 from disaggregate.tables.reading import SEPARATORS, Reading
-from disaggregate.tables.words import some
 
 UTF8 = "utf-8-sig"
 WESTERN = "cp1252"
@@ -218,8 +217,8 @@ def _n_fields(text: str, mark: str, is_all: bool) -> int | None:
     n_fields: set[int] = set()
     n_records = text.count("\n") + 1
     try:
-        for place, record in enumerate(islice(records, _RECORDS)):
-            if not is_all and place >= n_records - 2:
+        for index, record in enumerate(islice(records, _RECORDS)):
+            if not is_all and index >= n_records - 2:
                 break  # it may have been cut
             if record:
                 n_fields.add(len(record))

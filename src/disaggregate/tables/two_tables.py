@@ -8,11 +8,10 @@ from typing import Any
 import pandas as pd
 
 from disaggregate.tables.check import check_tables, in_order
-from disaggregate.tables.errors import TableError
-from disaggregate.tables.files import read_and_tell
+from disaggregate.tables.files import read_with_notes
 from disaggregate.tables.group_names import match_groups
 from disaggregate.tables.percentages import with_fractions
-from disaggregate.tables.problem import Problem, problem_of
+from disaggregate.tables.problems import Problem, TableError, problem_of
 from disaggregate.tables.reading import Read, Reading
 from disaggregate.tables.roles import Roles, resolve_roles
 
@@ -43,7 +42,7 @@ class TwoTables:
         Parameters
         ----------
         sampled : bool, default=False
-            Whether the people are a random sample of the group that the results speak of.
+            Whether the people are a random sample of the group that the results describe.
         """
         told = {(problem.where, problem.kind) for problem in self.problems if problem.level == "error"}
         found = check_tables(self.people, self.results, self.roles, sampled)
@@ -64,7 +63,7 @@ def read_two_tables(people: Any, results: Any, *, reading: Reading | None = None
     **roles
         Columns by their role; see :func:`disaggregate.tables.roles.resolve_roles`.
     """
-    of_people, of_results = (read_and_tell(source, None, reading) for source in (people, results))
+    of_people, of_results = (read_with_notes(source, None, reading) for source in (people, results))
     known = resolve_roles(of_people.table, of_results.table, **roles)
     return prepared(of_people, of_results, known, reading)
 
@@ -97,7 +96,7 @@ def examine(
     people, results : path or dataframe
         As for :func:`read_two_tables`.
     sampled : bool, default=False
-        Whether the people are a random sample of the group that the results speak of.
+        Whether the people are a random sample of the group that the results describe.
     reading : Reading, optional
         What the owner says of how the tables are written. A problem with choices is settled by one of them:
         ``Reading(**{choice.setting: choice.value})``.
@@ -115,7 +114,7 @@ def examine(
     read: list[Read] = []
     for source, name in ((people, "people"), (results, "results")):
         try:
-            read.append(read_and_tell(source, None, reading))
+            read.append(read_with_notes(source, None, reading))
         except TableError as error:
             found.append(problem_of(error, name))
         except ImportError as error:

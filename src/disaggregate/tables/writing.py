@@ -12,11 +12,11 @@ from typing import IO, Any
 
 import pandas as pd
 
-from disaggregate.complete_file import complete_or_absent
-from disaggregate.tables.errors import TableError
+from disaggregate.storage.atomic_files import atomic_write
 from disaggregate.tables.formats import format_of, is_zipped, separator
 from disaggregate.tables.formulas import without_formulas
 from disaggregate.tables.parquet_files import arrow
+from disaggregate.tables.problems import TableError
 
 _Write = Callable[[pd.DataFrame], None]
 
@@ -63,7 +63,7 @@ def _write_all(chunks: Iterable[pd.DataFrame], write: _Write) -> int:
 @contextmanager
 def _table_or_nothing(target: Path) -> Iterator[Path]:
     try:
-        with complete_or_absent(target) as partial:
+        with atomic_write(target) as partial:
             yield partial
     except OSError as error:
         raise TableError(f"{target} cannot be written: {error}.") from error

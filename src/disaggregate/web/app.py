@@ -25,7 +25,8 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from disaggregate.web.desk import Desk, TaskError
+from disaggregate.web.downloads import commands, python_code
+from disaggregate.web.fit_length import estimate, expected_seconds, settings_of
 from disaggregate.web.fits import Fits
 from disaggregate.web.forms import (
     LONGEST_NAME,
@@ -40,10 +41,9 @@ from disaggregate.web.forms import (
 )
 from disaggregate.web.guard import TooLarge
 from disaggregate.web.limits import Limits
-from disaggregate.web.pace import estimate, expected_seconds, settings_of
-from disaggregate.web.progress_words import describe
+from disaggregate.web.progress_text import describe
 from disaggregate.web.sessions import STEPS, Session, Sessions, TooMany
-from disaggregate.web.take_home import commands, python_code
+from disaggregate.web.task_runner import TaskError, TaskRunner
 
 _STATIC = {
     "page.css": ("report/page.css", "text/css"),
@@ -85,7 +85,7 @@ class Pages:
 
     def __init__(self, folder: Path, limits: Limits) -> None:
         self.sessions, self.fits = Sessions(folder, limits.sessions), Fits(limits.fits)
-        self._limits, self.desk = limits, Desk(limits)
+        self._limits, self.tasks = limits, TaskRunner(limits)
         # Looked for from above: looking into the folder of the report would import it, and with it the library.
         self._static = {
             name: (files("disaggregate").joinpath(path).read_text(encoding="utf-8"), kind)
@@ -128,7 +128,7 @@ class Pages:
             return self._start(str(error), 429)
         try:
             if name:
-                found = await self.desk.run(task, str(session.folder), name)
+                found = await self.tasks.run(task, str(session.folder), name)
                 session.names = session.files = dict(given)
                 found["outcome"] = {"country": "voted purple", "new-york": "voted for the challenger"}[name]
             else:
@@ -143,7 +143,7 @@ class Pages:
         return _to(session, session.take(found))
 
     async def _looked(self, session: Session) -> dict[str, Any]:
-        found: dict[str, Any] = await self.desk.run("look", str(session.folder), session.files, session.readings)
+        found: dict[str, Any] = await self.tasks.run("look", str(session.folder), session.files, session.readings)
         return found
 
     async def tables(self, request: Request) -> Response:
@@ -244,7 +244,7 @@ class Pages:
         return self._step(session, "check", checked=session.checked, problem=problem)
 
     async def _check(self, session: Session) -> None:
-        session.checked = await self.desk.run(
+        session.checked = await self.tasks.run(
             "check", str(session.folder), session.files, session.readings, session.choice
         )
 
@@ -313,7 +313,7 @@ class Pages:
             name = "\n".join(by)
             if name not in session.answers:
                 try:
-                    found = await self.desk.run("subgroups", str(session.folder), by)
+                    found = await self.tasks.run("subgroups", str(session.folder), by)
                     session.answers[name] = found["html"]
                 except TaskError as error:
                     problem = str(error)
@@ -379,7 +379,7 @@ class Pages:
     def _step(self, session: Session, step: str, status: int = 200, **values: Any) -> Response:
         reached = session.reached(self.fits.state(session.key)["state"] == "done")
         n_reached = STEPS.index(reached)
-        steps = [(name, _TITLES[name], place <= n_reached) for place, name in enumerate(STEPS)]
+        steps = [(name, _TITLES[name], index <= n_reached) for index, name in enumerate(STEPS)]
         return self._page(f"{step}.html.j2", status, session=session, step=step, steps=steps, **values)
 
     def _page(self, template: str, status: int, **values: Any) -> Response:
@@ -412,7 +412,7 @@ def make_app(folder: Path, limits: Limits | None = None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        warming = asyncio.create_task(pages.desk.warm_up())
+        warming = asyncio.create_task(pages.tasks.warm_up())
         yield
         warming.cancel()
         pages.fits.close()

@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from disaggregate.parallel.interrupts import noted_interrupts
+from disaggregate.parallel.interrupts import deferred_interrupts
 from disaggregate.web.fits import CHECKPOINT, MODEL, PROGRESS, STATUS
 from disaggregate.web.tasks import PEOPLE, RESULTS
 
@@ -26,7 +26,7 @@ _DRAWS, _AFTER = 0.6, 0.1  # the draws, and what comes after them, as shares of 
 
 
 class Progress:
-    """Writes down what the fit is doing and how far it is, some times a second.
+    """Writes down what the fit is doing and how far it is, some times per second.
 
     Parameters
     ----------
@@ -44,7 +44,8 @@ class Progress:
     def __call__(self, n_done: int, n_sweeps: int, what: str) -> None:
         """Learn how far it is."""
         now = time.time()
-        self._since.setdefault(what, (now, n_done))
+        if n_done == 0 or what not in self._since:  # chains may be run again, as ladders
+            self._since[what] = (now, n_done)
         if now - self._last < _EVERY and n_done not in (0, n_sweeps):
             return
         self._last = now
@@ -52,12 +53,12 @@ class Progress:
             self.enter("judging")
             return
         begun, before = self._since[what]
-        pace = (n_done - before) / (now - begun) if now > begun else 0.0
-        of_part = (n_sweeps - n_done) / pace if pace > 0.0 else None
+        rate = (n_done - before) / (now - begun) if now > begun else 0.0
+        of_part = (n_sweeps - n_done) / rate if rate > 0.0 else None
         self._write(what, n_done, n_sweeps, self._left(what, of_part))
 
     def enter(self, what: str) -> None:
-        """Learn that a part begins of which nobody tells how far it is."""
+        """Learn that a part begins whose progress is not known."""
         self._write(what, 0, 0, self._left(what, None))
 
     def _left(self, what: str, of_part: float | None) -> float | None:
@@ -77,7 +78,7 @@ class Progress:
         _write(self._folder, PROGRESS, told)
 
 
-class Begun(logging.Handler):
+class FitStartHandler(logging.Handler):
     """Learns from the log that the tables are read and the fit begins; progress is told only later."""
 
     def __init__(self, progress: Progress, what: str) -> None:
@@ -96,7 +97,7 @@ def main(folder: Path) -> int:
         job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
         progress = Progress(folder, None if job["resume"] else job.get("seconds"))
         progress.enter("reading")
-        with noted_interrupts():  # once something was drawn, the answer is written too
+        with deferred_interrupts():  # once something was drawn, the answer is written too
             state = _fit(folder, job, progress)
     except KeyboardInterrupt:
         state = {"state": "stopped"}
@@ -115,7 +116,7 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
 
     log = logging.getLogger("disaggregate")
     log.setLevel(logging.INFO)
-    log.addHandler(Begun(progress, "preparing" if "kernel" in job["settings"] else "comparing kernels"))
+    log.addHandler(FitStartHandler(progress, "preparing" if "kernel" in job["settings"] else "comparing kernels"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the answer says whether the chains agree
         analysis = fit_tables(
@@ -137,7 +138,7 @@ def _write_answer(folder: Path, analysis: Any) -> dict[str, Any]:
     from disaggregate.report import write_report
     from disaggregate.report.findings import find
     from disaggregate.report.page import render_sections, sections_of
-    from disaggregate.web.take_home import write_tables
+    from disaggregate.web.downloads import write_tables
 
     people = analysis.read(folder / PEOPLE)
     findings = find(analysis, people)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 STATUS, PROGRESS, CHECKPOINT, MODEL = "status.json", "progress.json", "checkpoint.dgc", "model.dgz"
-_PATIENCE = 60.0  # seconds for a fit that was asked to stop, until it begins to write
+GRACE_SECONDS = 60.0  # seconds for a fit that was asked to stop, until it begins to write
 
 
 @dataclass
@@ -68,9 +68,9 @@ class Fits:
         waiting = [fit for fit in self._known.values() if fit.process is None and not fit.asked_to_stop]
         for fit in sorted(waiting, key=lambda one: one.started)[: max(0, self._most - len(running))]:
             fit.started = time.time()
-            fit.process = _launched(fit.folder)
+            fit.process = launched(fit.folder)
         for fit in running:
-            if fit.asked_to_stop and time.time() > fit.asked_to_stop + _PATIENCE and not _is_writing(fit):
+            if fit.asked_to_stop and time.time() > fit.asked_to_stop + GRACE_SECONDS and not _is_writing(fit):
                 _end(fit.process)
 
     def job(self, key: str) -> dict[str, Any] | None:
@@ -128,7 +128,8 @@ class Fits:
         )
 
 
-def _launched(folder: Path) -> subprocess.Popen[bytes]:
+def launched(folder: Path) -> subprocess.Popen[bytes]:
+    """Start the process of a fit."""
     with (folder / "fit.log").open("wb") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "disaggregate.web.fit_process", str(folder)],

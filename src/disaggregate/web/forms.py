@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from disaggregate.web.pace import LENGTHS
+from disaggregate.web.fit_length import LENGTHS
 
 PEOPLE_ROLES = {
     "feature": "learn from it",
@@ -87,9 +87,9 @@ def roles_sent(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str, 
     """Return the roles that a form names, sound or not as a whole, to show them again; what is no role is not."""
     known = {"people": PEOPLE_ROLES, "results": RESULTS_ROLES}
     sent = {
-        f"{table}-{column['name']}": str(form.get(f"{table}-{place}"))
+        f"{table}-{column['name']}": str(form.get(f"{table}-{index}"))
         for table in known
-        for place, column in enumerate(looked[table]["columns"])
+        for index, column in enumerate(looked[table]["columns"])
     }
     return {name: role for name, role in sent.items() if role in known[name.partition("-")[0]]}
 
@@ -120,8 +120,8 @@ def _roles(
     form: Mapping[str, Any], table: str, columns: list[dict[str, Any]], known: Mapping[str, str]
 ) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {role: [] for role in known}
-    for place, column in enumerate(columns):
-        role = form.get(f"{table}-{place}", column["role"])
+    for index, column in enumerate(columns):
+        role = form.get(f"{table}-{index}", column["role"])
         if role not in known:
             raise FormError(f"Column {column['name']!r} of {table} has no known role; choose one from the list.")
         found[str(role)].append(column["name"])

@@ -30,7 +30,7 @@ def serve(
     browser : bool, default=True
         Whether to open it in a browser.
     say : callable
-        Told the address.
+        Called with the address.
     limits : Limits, optional
         Bounds.
     """

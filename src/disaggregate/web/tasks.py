@@ -34,10 +34,10 @@ def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]]
 
     Where a table can be read in several ways, ``unread`` lists them instead.
     """
-    from disaggregate.tables.errors import TableError
     from disaggregate.tables.files import read_table
     from disaggregate.tables.formats import split_sheet
     from disaggregate.tables.guess import guess_roles
+    from disaggregate.tables.problems import TableError
     from disaggregate.tables.reading import Reading
 
     tables, unread = {}, []
@@ -69,8 +69,8 @@ def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]]
 
 def _sheets(path: Path) -> tuple[Any, ...]:
     """Return the sheets of a workbook as choices; which one is meant is part of the path."""
-    from disaggregate.tables.errors import Choice
     from disaggregate.tables.excel_files import sheets_of
+    from disaggregate.tables.problems import Choice
 
     return tuple(Choice("sheet", name, f"the table is on the sheet {name!r}") for name in sheets_of(path))
 
@@ -81,14 +81,16 @@ def check(
     """List every problem of the tables, with the choices that they leave open; write what a fit would read."""
     from dataclasses import replace
 
-    from disaggregate.tables.errors import TableError
-    from disaggregate.tables.files import read_and_tell
+    from disaggregate.tables.files import read_with_notes
+    from disaggregate.tables.problems import TableError
     from disaggregate.tables.reading import Reading
     from disaggregate.tables.roles import resolve_roles
     from disaggregate.tables.two_tables import prepared
 
     people, results = (
-        read_and_tell(Path(folder, files[kind]), None, Reading(**{**readings.get(kind, {}), **choice["reading"]}))
+        read_with_notes(
+            Path(folder, files[kind]), None, Reading(**{**readings.get(kind, {}), **choice["reading"]})
+        )
         for kind in ("people", "results")
     )
     taken = choice["roles"].get("group")

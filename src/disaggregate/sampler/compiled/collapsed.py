@@ -234,19 +234,19 @@ def is_short(likelihood, n_members):
 
 
 @part
-def short_agreement(likelihood, positive, negative, room):
+def short_agreement(likelihood, positive, negative, workspace):
     """Return the likelihood of a few members who count once each."""
     n = positive.size
-    copy(room[: n + 1], likelihood)
+    copy(workspace[: n + 1], likelihood)
     for i in range(n - 1, -1, -1):
         p = positive[i]
         q = negative[i]
-        without = room[0]
+        without = workspace[0]
         for c in range(i + 1):
-            with_it = room[c + 1]
-            room[c] = q * without + p * with_it
+            with_it = workspace[c + 1]
+            workspace[c] = q * without + p * with_it
             without = with_it
-    return room[0]
+    return workspace[0]
 
 
 @part

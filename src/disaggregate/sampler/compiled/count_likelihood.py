@@ -26,9 +26,9 @@ def add_offsets(offsets, individual, group, fitted):
 @part
 def count_gradient(reports, rung, fitted, positive, negative, density, gradient):
     """Fill the gradient in f of what the groups' own counts tell, and return its log likelihood."""
-    people = greater(reports.room[0], 1)
-    width = greater(reports.room[1], 1)
-    table = np.empty(greater(reports.room[2], 1))
+    people = greater(reports.capacity[0], 1)
+    width = greater(reports.capacity[1], 1)
+    table = np.empty(greater(reports.capacity[2], 1))
     laws = np.empty((2, width))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
@@ -44,13 +44,13 @@ def count_gradient(reports, rung, fitted, positive, negative, density, gradient)
             fill(gradient[start:stop], 0.0)
         elif is_forced(reports, rung, j):
             is_positive = reports.most[rung, j] > 0
-            if reports.room[4] == 0:  # no cells: as many groups at once as are forced to the same labels
+            if reports.capacity[4] == 0:  # no cells: as many groups at once as are forced to the same labels
                 while j + 1 < n_groups and is_forced_like(reports, rung, j + 1, is_positive):
                     j += 1
                 stop = reports.offsets[j + 1]
             sign = 1.0 if is_positive else -1.0
             chance = positive if is_positive else negative
-            if reports.room[4] == 0:
+            if reports.capacity[4] == 0:
                 total += forced_gradient(
                     fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
                 )
@@ -59,7 +59,7 @@ def count_gradient(reports, rung, fitted, positive, negative, density, gradient)
         elif reports.law[j] == EXACT:
             evidence = reports.likelihood[rung, first:last]
             log_evidence = reports.log_likelihood[rung, first:last]
-            if reports.room[4] == 0:
+            if reports.capacity[4] == 0:
                 total += group_gradient(
                     fitted[start:stop], reports.units[start:stop], evidence, log_evidence, positive[start:stop],
                     negative[start:stop], density[start:stop], gradient[start:stop], table, laws,
@@ -248,24 +248,24 @@ def interval_moments(low, high, log_factor):
 
 
 @part
-def add_count_likelihoods(reports, individual, group, first_rung, last_rung, room, result):
+def add_count_likelihoods(reports, individual, group, first_rung, last_rung, workspace, result):
     """Add the log likelihood of the groups' counts under the evidence of some rungs."""
     n_rows = individual.size
-    add_offsets(reports.offsets, individual, group, room[0, :n_rows])
-    fill_chances(room[0, :n_rows], room[1, :n_rows], room[2, :n_rows], room[3, :n_rows])
-    people = greater(reports.room[0], 1)
-    laws = np.empty((2, greater(reports.room[1], 1)))
+    add_offsets(reports.offsets, individual, group, workspace[0, :n_rows])
+    fill_chances(workspace[0, :n_rows], workspace[1, :n_rows], workspace[2, :n_rows], workspace[3, :n_rows])
+    people = greater(reports.capacity[0], 1)
+    laws = np.empty((2, greater(reports.capacity[1], 1)))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
     for j in range(reports.law.size):
-        add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last_rung, result)
+        add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung, last_rung, result)
 
 
 @part
-def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last_rung, result):
+def add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung, last_rung, result):
     """Add the log likelihood of one group's count under the evidence of some rungs.
 
-    ``room`` has f and its probabilities in its rows. The law of the count is found once and weighed by the
+    ``workspace`` has f and its probabilities in its rows. The law of the count is found once and weighed by the
     evidence of each rung.
     """
     if reports.law[j] == NOTHING:
@@ -274,9 +274,9 @@ def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last
     stop = reports.offsets[j + 1]
     first = reports.starts[j]
     last = reports.starts[j + 1]
-    own = room[0, start:stop]
-    yes = room[1, start:stop]
-    no = room[2, start:stop]
+    own = workspace[0, start:stop]
+    yes = workspace[1, start:stop]
+    no = workspace[2, start:stop]
     unit = reports.units[start:stop]
     counts = reports.counts[start:stop]
     if reports.law[j] != EXACT:
@@ -292,8 +292,8 @@ def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last
                 reports.nodes[first:last], reports.log_likelihood[rung, first:last], begin, end, mean, variance
             )[0]
         return
-    if reports.room[4] > 0:
-        n = expand(counts, unit, own, yes, no, room[3, start:stop], spread, units)
+    if reports.capacity[4] > 0:
+        n = expand(counts, unit, own, yes, no, workspace[3, start:stop], spread, units)
         own = spread[0, :n]
         yes = spread[1, :n]
         no = spread[2, :n]
@@ -311,16 +311,18 @@ def add_group_likelihood(reports, j, room, laws, spread, units, first_rung, last
 
 
 @part
-def likelihood_gradient(reports, rung, individual, group, room, by_row, by_group):
+def likelihood_gradient(reports, rung, individual, group, workspace, by_row, by_group):
     """Fill the gradient in u and in the groups' offsets; return the log likelihood.
 
-    ``room`` has at least four rows as long as there are rows, and is overwritten.
+    ``workspace`` has at least four rows as long as there are rows, and is overwritten.
     """
     n_rows = individual.size
-    fitted = room[0, :n_rows]
+    fitted = workspace[0, :n_rows]
     add_offsets(reports.offsets, individual, group, fitted)
-    fill_chances(fitted, room[1, :n_rows], room[2, :n_rows], room[3, :n_rows])
-    total = count_gradient(reports, rung, fitted, room[1, :n_rows], room[2, :n_rows], room[3, :n_rows], by_row)
+    fill_chances(fitted, workspace[1, :n_rows], workspace[2, :n_rows], workspace[3, :n_rows])
+    total = count_gradient(
+        reports, rung, fitted, workspace[1, :n_rows], workspace[2, :n_rows], workspace[3, :n_rows], by_row
+    )
     for j in range(group.size):
         by_group[j] = 0.0
         for row in range(reports.offsets[j], reports.offsets[j + 1]):

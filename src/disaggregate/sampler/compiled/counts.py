@@ -64,7 +64,7 @@ def log_add(x, y):
 
 @part
 def draw_labels(fitted, units, likelihood, log_likelihood, labels, chances, table, rng):
-    """Draw labels; ``chances`` has three rows of room to work in."""
+    """Draw labels; ``chances`` has three rows of workspace."""
     width = likelihood.size
     positive = chances[0, : fitted.size]
     negative = chances[1, : fitted.size]

@@ -8,7 +8,7 @@ from disaggregate.model.priors import LOG_SCALE_BOUND, MOST_DRAWS, N_SLICES, SLI
 from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.count_likelihood import add_count_likelihoods, likelihood_gradient
-from disaggregate.sampler.compiled.exchange import trade_places
+from disaggregate.sampler.compiled.exchange import swap_replicas
 from disaggregate.sampler.compiled.expected import add_expected
 from disaggregate.sampler.dense.sweep import (
     CAREFUL,
@@ -30,24 +30,24 @@ def advance_dense(
     """
     n_rungs = state.position.shape[1]
     log_ratios = np.empty((n_rungs - 1, 2))
-    room = np.empty((4, columns.shape[1]))
+    workspace = np.empty((4, columns.shape[1]))
     kept = 0
     for _ in range(n_sweeps):
         moving = moving_rungs(n_rungs, state.sweep[0])
-        move_replicas(columns, reports, components, metric, state, tally, moving, room, rng)
+        move_replicas(columns, reports, components, metric, state, tally, moving, workspace, rng)
         if n_rungs > 1:
-            move_replicas(columns, reports, components, metric, state, tally, moving[:1], room, rng)
+            move_replicas(columns, reports, components, metric, state, tally, moving[:1], workspace, rng)
         slice_scales(components, state, rng)
         if state.sweep[0] % JUMP_EVERY == 0 or components.priors.shape[0] > 1:
-            jump_in_scales(columns, reports, components, state, room, rng)
+            jump_in_scales(columns, reports, components, state, workspace, rng)
         if n_rungs > 1:
             draw_from_prior(components, state.position[0, n_rungs - 1], rng)
             state.is_known[0, n_rungs - 1] = 0
-            exchange_replicas(columns, reports, components, state, tally, log_ratios, room, rng)
+            exchange_replicas(columns, reports, components, state, tally, log_ratios, workspace, rng)
         state.sweep[0] += 1
         after_burn = state.sweep[0] - n_burn
         if after_burn > 0 and after_burn % thin == 0:
-            record_draw(columns, reports, components, state, record, log_ratios, kept, room)
+            record_draw(columns, reports, components, state, record, log_ratios, kept, workspace)
             kept += 1
     return kept
 
@@ -64,7 +64,7 @@ def moving_rungs(n_rungs, sweep):
 
 
 @part
-def move_replicas(columns, reports, components, metric, state, tally, moving, room, rng):
+def move_replicas(columns, reports, components, metric, state, tally, moving, workspace, rng):
     n_rungs = state.position.shape[1]
     n_moving = moving.size
     n_coordinates = state.position.shape[2]
@@ -89,7 +89,7 @@ def move_replicas(columns, reports, components, metric, state, tally, moving, ro
     energy = np.empty(n_moving)
     force = np.empty((n_moving, n_coordinates))
     before = np.empty(n_moving)
-    know(columns, reports, components, state, moving, room)
+    evaluate_replicas(columns, reports, components, state, moving, workspace)
     for index in range(n_moving):
         rung = moving[index]
         copy(position[index], state.position[0, rung])
@@ -106,7 +106,7 @@ def move_replicas(columns, reports, components, metric, state, tally, moving, ro
             copy(velocity[index], np.dot(metric.inverse[first_set + moving[index]], momentum[index]))
             for i in range(n_coordinates):
                 position[index, i] += step * velocity[index, i]
-        energies_and_forces(columns, reports, components, moving, position, room, energy, force)
+        energies_and_forces(columns, reports, components, moving, position, workspace, energy, force)
         for index in range(n_moving):
             step = metric.step[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
@@ -128,7 +128,7 @@ def move_replicas(columns, reports, components, metric, state, tally, moving, ro
 
 
 @part
-def know(columns, reports, components, state, rungs, room):
+def evaluate_replicas(columns, reports, components, state, rungs, workspace):
     """Work out energies and forces that are not known."""
     unknown = np.empty(rungs.size, dtype=np.int64)
     n = 0
@@ -143,7 +143,7 @@ def know(columns, reports, components, state, rungs, room):
     force = np.empty((n, state.position.shape[2]))
     for index in range(n):
         copy(position[index], state.position[0, unknown[index]])
-    energies_and_forces(columns, reports, components, unknown[:n], position, room, energy, force)
+    energies_and_forces(columns, reports, components, unknown[:n], position, workspace, energy, force)
     for index in range(n):
         rung = unknown[index]
         state.energy[0, rung] = energy[index]
@@ -182,7 +182,7 @@ def fill_group(components, weights, group):
 
 
 @part
-def energies_and_forces(columns, reports, components, rungs, position, room, energy, force):
+def energies_and_forces(columns, reports, components, rungs, position, workspace, energy, force):
     """Fill energy and force at some positions; the two products serve all of them at once."""
     n = rungs.size
     n_columns = components.n_columns
@@ -201,7 +201,7 @@ def energies_and_forces(columns, reports, components, rungs, position, room, ene
     for index in range(n):
         fill_group(components, weights[index], group[index])
         energy[index] = -likelihood_gradient(
-            reports, rungs[index], individual[index], group[index], room, by_row[index], by_group[index]
+            reports, rungs[index], individual[index], group[index], workspace, by_row[index], by_group[index]
         )
     by_columns = np.dot(by_row, columns.T)
     by_scale = np.empty(n_scales)
@@ -310,14 +310,14 @@ def slice_log_scale(power, rate, inverse_rate, present, rng):
 
 
 @inlined_part
-def jump_in_scales(columns, reports, components, state, room, rng):
+def jump_in_scales(columns, reports, components, state, workspace, rng):
     n_rungs = state.position.shape[1]
     n_weights = components.deviation.size
     n_moving = n_rungs - 1 if n_rungs > 1 else 1
     rungs = np.empty(n_moving, dtype=np.int64)
     for rung in range(n_moving):
         rungs[rung] = rung
-    know(columns, reports, components, state, rungs, room)
+    evaluate_replicas(columns, reports, components, state, rungs, workspace)
     position = np.empty(state.position.shape[2])
     weights = np.empty((1, n_weights))
     group = np.empty(components.context.shape[0])
@@ -333,7 +333,7 @@ def jump_in_scales(columns, reports, components, state, room, rng):
             fill_group(components, weights[0], group)
             individual = np.dot(weights[:, : components.n_columns].copy(), columns)
             result[0] = 0.0
-            add_count_likelihoods(reports, individual[0], group, rung, rung + 1, room, result)
+            add_count_likelihoods(reports, individual[0], group, rung, rung + 1, workspace, result)
             energy = -result[0]
             for i in range(n_weights):
                 energy += 0.5 * square(position[i])
@@ -374,7 +374,7 @@ def draw_log_scale(priors, s, rng):
 
 
 @inlined_part
-def exchange_replicas(columns, reports, components, state, tally, log_ratios, room, rng):
+def exchange_replicas(columns, reports, components, state, tally, log_ratios, workspace, rng):
     n_rungs = state.position.shape[1]
     weights = np.empty((n_rungs, components.deviation.size))
     of_columns = np.empty((n_rungs, components.n_columns))
@@ -386,8 +386,8 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
     table = np.zeros((n_rungs, n_rungs))
     for rung in range(n_rungs):
         fill_group(components, weights[rung], group)
-        add_count_likelihoods(reports, individual[rung], group, np.int64(0), n_rungs, room, table[rung])
-    order = trade_places(table, tally.swapped[0], log_ratios, rng)
+        add_count_likelihoods(reports, individual[rung], group, np.int64(0), n_rungs, workspace, table[rung])
+    order = swap_replicas(table, tally.swapped[0], log_ratios, rng)
     old = state.position[0].copy()
     for rung in range(n_rungs):
         if order[rung] != rung:
@@ -396,7 +396,7 @@ def exchange_replicas(columns, reports, components, state, tally, log_ratios, ro
 
 
 @inlined_part
-def record_draw(columns, reports, components, state, record, log_ratios, kept, room):
+def record_draw(columns, reports, components, state, record, log_ratios, kept, workspace):
     """Write down weights and scales of the first rung, and add up expected labels and shares."""
     position = state.position[0, 0]
     n_weights = components.deviation.size
@@ -414,5 +414,5 @@ def record_draw(columns, reports, components, state, record, log_ratios, kept, r
         individual = np.dot(weights[:, : components.n_columns].copy(), columns)
         no_moments = np.empty((2, group.size))
         add_expected(
-            reports, individual[0], group, no_moments, room, record.label_sums[0], record.share_tallies[0]
+            reports, individual[0], group, no_moments, workspace, record.label_sums[0], record.share_tallies[0]
         )

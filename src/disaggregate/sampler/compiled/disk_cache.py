@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -12,27 +13,36 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-_SOURCES = Path(__file__).parents[1]
+_KERNELS = Path(__file__).parent
+_PACKAGE = _KERNELS.parents[1]
+_IMPORTED = re.compile(rb"^from disaggregate\.([\w.]+) import", re.MULTILINE)
 _DIGEST = hashlib.sha256().digest_size
 
 
 @cache
-def stamp_of(sources: Path) -> bytes:
+def stamp_of(kernels: Path, package: Path = _PACKAGE) -> bytes:
     """Return a digest of all source files that kernels may be made of.
 
     numba looks only at the file of a kernel, not at those of its parts: who changes a part would go on with the
-    old one, and never know.
+    old one, and never know. Constants and the layout of arguments come from files that kernels import.
 
     Parameters
     ----------
-    sources : Path
-        Their folder.
+    kernels : Path
+        Folder of kernels and their parts.
+    package : Path, optional
+        Folder of the package that they import from.
     """
-    files = sorted(sources.rglob("*.py"))
-    names_and_texts = [
-        part for file in files for part in (str(file.relative_to(sources)).encode(), file.read_bytes())
-    ]
+    files = sorted(kernels.rglob("*.py"))
+    imported = {name.decode() for file in files for name in _IMPORTED.findall(file.read_bytes())}
+    files += [file for name in sorted(imported) if (file := _module_file(package, name)).is_file()]
+    names_and_texts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in names_and_texts)).digest()
+
+
+def _module_file(package: Path, name: str) -> Path:
+    path = package.joinpath(*name.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 class WholeFiles(IndexDataCacheFile):
@@ -58,13 +68,13 @@ class DiskCache(FunctionCache):
     ----------
     function : callable
         The kernel, in Python.
-    sources : Path, optional
-        Folder with all files that it may be made of.
+    kernels : Path, optional
+        Folder of all kernels and their parts.
     """
 
-    def __init__(self, function: Callable, sources: Path = _SOURCES) -> None:
+    def __init__(self, function: Callable, kernels: Path = _KERNELS) -> None:
         super().__init__(function)
-        self._cache_file = WholeFiles(self._cache_path, self._impl.filename_base, stamp_of(sources))
+        self._cache_file = WholeFiles(self._cache_path, self._impl.filename_base, stamp_of(kernels))
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load a kernel, None where the cache has it not, or not whole."""

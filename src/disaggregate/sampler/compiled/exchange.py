@@ -26,25 +26,25 @@ def rung_of(ladder, rung):
 
 
 @part
-def swap_order(ladder, fitted, scores, swapped, stones, rng):
+def swap_order(ladder, fitted, scores, swapped, log_ratios, rng):
     n_rungs = fitted.shape[0]
     table = np.empty((n_rungs, n_rungs))
     for replica in range(n_rungs):
         fill(table[replica], 0.0)
     add_likelihoods(ladder, scores, fitted, WHOLE_GROUP, table)
-    return trade_places(table, swapped, stones, rng)
+    return swap_replicas(table, swapped, log_ratios, rng)
 
 
 @part
-def trade_places(table, swapped, stones, rng):
+def swap_replicas(table, swapped, log_ratios, rng):
     n_rungs = table.shape[0]
     order = np.empty(n_rungs, dtype=np.int64)
     for rung in range(n_rungs):
         order[rung] = rung
         if rung + 1 < n_rungs:
-            stones[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]
-            stones[rung, 1] = table[rung, rung] - table[rung, rung + 1]
-            swapped[rung] += math.exp(lesser(stones[rung, 0] - stones[rung, 1], 0.0))
+            log_ratios[rung, 0] = table[rung + 1, rung] - table[rung + 1, rung + 1]
+            log_ratios[rung, 1] = table[rung, rung] - table[rung, rung + 1]
+            swapped[rung] += math.exp(lesser(log_ratios[rung, 0] - log_ratios[rung, 1], 0.0))
     for turn in range(n_rungs):
         for rung in range(turn % 2, n_rungs - 1, 2):
             cold = order[rung]

@@ -13,7 +13,7 @@ from disaggregate.sampler.model import LOG_SCALE_BOUND
 
 
 @inlined_part
-def expand_scores(problem, prior, state, rng):
+def expand_scores(data, prior, state, rng):
     whole = dot(state.scores, state.scores)
     rest = whole
     shrink = state.scale[0] / (1.0 + state.scale[0])
@@ -34,20 +34,20 @@ def multiply(target, factor):
 
 
 @inlined_part
-def slice_fit_scale(problem, prior, state, rng):
+def slice_fit_scale(data, prior, state, rng):
     if state.size[0] == 0:
         return
     fitted = np.empty(state.fitted.size)
-    level = shift_density(0.0, problem, prior, state, fitted) - rng.standard_exponential()
+    level = shift_density(0.0, data, prior, state, fitted) - rng.standard_exponential()
     low = -SHIFT_WIDTH * rng.random()
     high = low + SHIFT_WIDTH
-    while shift_density(low, problem, prior, state, fitted) > level:
+    while shift_density(low, data, prior, state, fitted) > level:
         low -= SHIFT_WIDTH
-    while shift_density(high, problem, prior, state, fitted) > level:
+    while shift_density(high, data, prior, state, fitted) > level:
         high += SHIFT_WIDTH
     while True:
         shift = low + (high - low) * rng.random()
-        if shift_density(shift, problem, prior, state, fitted) >= level:
+        if shift_density(shift, data, prior, state, fitted) >= level:
             break
         if shift < 0.0:
             low = shift
@@ -59,12 +59,12 @@ def slice_fit_scale(problem, prior, state, rng):
 
 
 @part
-def shift_density(shift, problem, prior, state, fitted):
+def shift_density(shift, data, prior, state, fitted):
     log_scale = math.log(state.scale[0]) + 2.0 * shift
     if abs(log_scale) > LOG_SCALE_BOUND:
         return -np.inf
     factor = math.exp(shift)
     for i in range(fitted.size):
         fitted[i] = factor * state.fitted[i]
-    log_likelihood = collapsed_likelihood(problem.evidence, state.scores, fitted, -np.inf)
+    log_likelihood = collapsed_likelihood(data.evidence, state.scores, fitted, -np.inf)
     return -0.5 * prior.mu * log_scale - 0.5 * prior.nu * math.exp(-log_scale) + log_likelihood

@@ -23,21 +23,21 @@ _LEAST_DENSITY = 1e-200
 
 
 @part
-def add_expected(reports, individual, group, moments, room, label_sums, share_tallies):
+def add_expected(reports, individual, group, moments, workspace, label_sums, share_tallies):
     """Add expected labels and probabilities of shares, given the scores and the reports themselves.
 
     ``moments`` has mean and variance of the share of each population, in the columns of groups that are samples.
     """
     n_rows = individual.size
-    fitted = room[0, :n_rows]
-    positive = room[1, :n_rows]
-    negative = room[2, :n_rows]
-    density = room[3, :n_rows]
+    fitted = workspace[0, :n_rows]
+    positive = workspace[1, :n_rows]
+    negative = workspace[2, :n_rows]
+    density = workspace[3, :n_rows]
     add_offsets(reports.offsets, individual, group, fitted)
     fill_chances(fitted, positive, negative, density)
-    people = greater(reports.room[0], 1)
-    laws = np.empty((2, greater(reports.room[1], 1)))
-    table = np.empty(greater(reports.room[2], 1))
+    people = greater(reports.capacity[0], 1)
+    laws = np.empty((2, greater(reports.capacity[1], 1)))
+    table = np.empty(greater(reports.capacity[2], 1))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
     for j in range(group.size):

@@ -12,7 +12,7 @@ from disaggregate.sampler.hamiltonian import JITTER, MOST_STEPS, STEP
 
 
 @inlined_part
-def move_weights(problem, prior, state, rng):
+def move_weights(data, prior, state, rng):
     size = state.size[0]
     if size == 0:
         return
@@ -30,7 +30,7 @@ def move_weights(problem, prior, state, rng):
     force = np.empty(size)
     before = 0.0
     for taken in range(n_steps + 1):
-        energy = energy_and_force(problem, state, precision, position, weights, fitted, gradient, force)
+        energy = energy_and_force(data, state, precision, position, weights, fitted, gradient, force)
         if taken == 0:
             before = energy + kinetic(momentum, precision)
         # Half a kick at either end of the path, a whole one in between.
@@ -63,14 +63,14 @@ def kinetic(momentum, precision):
 
 
 @part
-def energy_and_force(problem, state, precision, position, weights, fitted, gradient, force):
+def energy_and_force(data, state, precision, position, weights, fitted, gradient, force):
     """Fill beta, f, the gradient in f and the force on the whitened weights; return the energy."""
     size = position.size
     copy(weights, position)
     unwhiten(state.factor, size, weights)
-    fit_columns(problem.psi, state.active, weights, fitted)
-    energy = -collapsed_gradient(problem.evidence, state.scores, fitted, gradient)
-    fill_products(problem.psi, state.active, gradient, force)
+    fit_columns(data.psi, state.active, weights, fitted)
+    energy = -collapsed_gradient(data.evidence, state.scores, fitted, gradient)
+    fill_products(data.psi, state.active, gradient, force)
     for i in range(size):
         force[i] = (force[i] - dot(state.factor[i, :i], force[:i])) / state.factor[i, i]
     for i in range(size):

@@ -34,9 +34,9 @@ def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
     density = np.empty(n_rows)
     add_offsets(reports.offsets, individual, group, fitted)
     fill_chances(fitted, positive, negative, density)
-    laws = np.empty((2, greater(reports.room[1], 1)))
-    spread = np.empty((5, greater(reports.room[0], 1)))
-    units = np.empty(greater(reports.room[0], 1), dtype=np.int64)
+    laws = np.empty((2, greater(reports.capacity[1], 1)))
+    spread = np.empty((5, greater(reports.capacity[0], 1)))
+    units = np.empty(greater(reports.capacity[0], 1), dtype=np.int64)
     n_pieces = 0
     for j in range(reports.law.size):
         start = reports.offsets[j]

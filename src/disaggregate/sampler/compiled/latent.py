@@ -13,7 +13,7 @@ from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
 
 
 class Scratch(NamedTuple):
-    """Room for one piece of a group."""
+    """Workspace for one piece of a group."""
 
     labels: np.ndarray
     units: np.ndarray
@@ -23,9 +23,9 @@ class Scratch(NamedTuple):
 
 
 @inlined_part
-def draw_scores_exactly(problem, prior, state, rng):
+def draw_scores_exactly(data, prior, state, rng):
     labels = np.empty(state.scores.size, dtype=np.int64)
-    draw_all_labels(problem.evidence, state.fitted, state.scores, labels, 0, rng)
+    draw_all_labels(data.evidence, state.fitted, state.scores, labels, 0, rng)
     draw_scores_given_labels(state.scores, state.fitted, 0, labels.size, labels, rng)
 
 
@@ -105,18 +105,18 @@ def draw_group_labels(evidence, group, fitted, scores, labels, order, scratch, r
 
 
 @inlined_part
-def walk_scores(problem, prior, state, rng):
-    largest = largest_group(problem.evidence.offsets)
+def walk_scores(data, prior, state, rng):
+    largest = largest_group(data.evidence.offsets)
     labels = np.empty(largest, dtype=np.int64)
     proposed = np.empty(largest)
-    for group in range(problem.evidence.offsets.size - 1):
-        start = problem.evidence.offsets[group]
-        n = problem.evidence.offsets[group + 1] - start
-        most = total_units(problem.evidence, group)
-        if problem.evidence.most[group] > 0 and problem.evidence.fewest[group] < most:
-            walk_group(problem, group, state, proposed, rng)
+    for group in range(data.evidence.offsets.size - 1):
+        start = data.evidence.offsets[group]
+        n = data.evidence.offsets[group + 1] - start
+        most = total_units(data.evidence, group)
+        if data.evidence.most[group] > 0 and data.evidence.fewest[group] < most:
+            walk_group(data, group, state, proposed, rng)
         else:
-            fill(labels, int(problem.evidence.most[group] > 0))
+            fill(labels, int(data.evidence.most[group] > 0))
             draw_scores_given_labels(state.scores, state.fitted, start, n, labels, rng)
 
 
@@ -137,9 +137,9 @@ def draw_scores_given_labels(scores, fitted, start, n, labels, rng):
 
 
 @inlined_part
-def walk_group(problem, group, state, proposed, rng):
-    start = problem.evidence.offsets[group]
-    n = problem.evidence.offsets[group + 1] - start
+def walk_group(data, group, state, proposed, rng):
+    start = data.evidence.offsets[group]
+    n = data.evidence.offsets[group + 1] - start
     step = 2.4 / math.sqrt(n)
     count = 0
     proposed_count = 0
@@ -147,13 +147,13 @@ def walk_group(problem, group, state, proposed, rng):
     for i in range(n):
         present = state.scores[start + i]
         proposed[i] = present + step * rng.standard_normal()
-        count += problem.evidence.units[start + i] * (present > 0.0)
-        proposed_count += problem.evidence.units[start + i] * (proposed[i] > 0.0)
+        count += data.evidence.units[start + i] * (present > 0.0)
+        proposed_count += data.evidence.units[start + i] * (proposed[i] > 0.0)
         squares += square(present - state.fitted[start + i]) - square(proposed[i] - state.fitted[start + i])
-    first = problem.evidence.starts[group]
+    first = data.evidence.starts[group]
     log_ratio = (
-        problem.evidence.log_likelihood[first + proposed_count]
-        - problem.evidence.log_likelihood[first + count]
+        data.evidence.log_likelihood[first + proposed_count]
+        - data.evidence.log_likelihood[first + count]
         + 0.5 * squares
     )
     if -rng.standard_exponential() < log_ratio:

@@ -1,4 +1,4 @@
-"""Compiled twin of ``sampler.normal``, with the normal distribution function that counts need."""
+"""Truncated normal draws, compiled as they stand, and the normal distribution function that counts need."""
 
 import math
 
@@ -6,8 +6,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy.special import erfcx
 
+from disaggregate.sampler import normal
 from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
-from disaggregate.sampler.normal import FOLD_UP_TO
 
 _ROOT_HALF = math.sqrt(0.5)
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -15,23 +15,7 @@ _ONE_BY_ROOT_TWO_PI = 1.0 / math.sqrt(2.0 * math.pi)
 _ERFC_UNDERFLOWS = -35.0
 
 
-@part
-def draw_positive_normal(mean, rng):
-    bound = -mean
-    if bound <= 0.0:
-        while True:
-            noise = rng.standard_normal()
-            if noise > bound:
-                return mean + noise
-    if bound < FOLD_UP_TO:
-        while True:
-            noise = abs(rng.standard_normal())
-            if noise > bound:
-                return mean + noise
-    while True:
-        excess = rng.standard_exponential() / bound
-        if excess > 0.0 and rng.standard_exponential() > 0.5 * excess * excess:
-            return excess
+draw_positive_normal = part(normal.draw_positive_normal)
 
 
 @inlined_part

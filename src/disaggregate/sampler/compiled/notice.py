@@ -29,7 +29,7 @@ class _Notice(Listener):
         """Say nothing more."""
 
 
-def told_of_compiling() -> AbstractContextManager[object]:
+def compile_notice() -> AbstractContextManager[object]:
     """Return a context in which a notice is printed as soon as numba compiles anything."""
     notice: AbstractContextManager[object] = install_listener("numba:compile", _Notice())
     return notice

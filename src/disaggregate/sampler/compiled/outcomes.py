@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from disaggregate.model.outcomes import UNIT
-from disaggregate.model.reports import EXACT, NORMAL
+from disaggregate.model.reports import EXACT, NORMAL, SAMPLE
 from disaggregate.sampler.compiled.compile import kernel, part
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
@@ -18,7 +18,7 @@ _LEAST = 1e-250
 @kernel
 def replica_gradients(reports, contrasts, scores, log_likelihood, by_score):
     """Log likelihood of each replica, and its gradient in the scores g, (n_replicas, n_contrasts, n_rows)."""
-    room = _room(reports)
+    workspace = _workspace(reports)
     for r in range(len(scores)):
         log_likelihood[r] = 0.0
         for j in range(len(reports.law)):
@@ -28,9 +28,9 @@ def replica_gradients(reports, contrasts, scores, log_likelihood, by_score):
                     for i in range(first, last):
                         by_score[r, a, i] = 0.0
                 continue
-            p, expected = room[0], room[1]
+            p, expected = workspace[0], workspace[1]
             _probabilities(contrasts, scores[r], first, last, p)
-            log_likelihood[r] += _expect(reports, j, p, expected, room)
+            log_likelihood[r] += _expect(reports, j, p, expected, workspace)
             for i in range(last - first):
                 people = reports.counts[first + i]
                 for a in range(scores.shape[1]):
@@ -43,27 +43,27 @@ def replica_gradients(reports, contrasts, scores, log_likelihood, by_score):
 @kernel
 def group_log_likelihoods(reports, contrasts, scores, by_group):
     """Log likelihood of each group's report, shape (n_replicas, n_groups)."""
-    room = _room(reports)
+    workspace = _workspace(reports)
     for r in range(len(scores)):
         for j in range(len(reports.law)):
             by_group[r, j] = 0.0
             if reports.law[j] == EXACT or reports.law[j] == NORMAL:
-                _probabilities(contrasts, scores[r], reports.offsets[j], reports.offsets[j + 1], room[0])
-                by_group[r, j] = _expect(reports, j, room[0], room[1], room)
+                _probabilities(contrasts, scores[r], reports.offsets[j], reports.offsets[j + 1], workspace[0])
+                by_group[r, j] = _expect(reports, j, workspace[0], workspace[1], workspace)
 
 
 @kernel
 def replica_expectations(reports, contrasts, scores, label_sums, share_tallies):
     """Add the expected labels, and the probabilities of each group's shares, given scores and reports."""
-    room = _room(reports)
-    p, expected = room[0], room[1]
+    workspace = _workspace(reports)
+    p, expected = workspace[0], workspace[1]
     n_outcomes = p.shape[1]
     for r in range(len(scores)):
         for j in range(len(reports.law)):
             first, last = reports.offsets[j], reports.offsets[j + 1]
             _probabilities(contrasts, scores[r], first, last, p)
             if reports.law[j] == EXACT or reports.law[j] == NORMAL:
-                _expect(reports, j, p, expected, room)
+                _expect(reports, j, p, expected, workspace)
             for i in range(last - first):
                 people = reports.counts[first + i]
                 total = 0.0
@@ -75,12 +75,14 @@ def replica_expectations(reports, contrasts, scores, label_sums, share_tallies):
                 for k in range(n_outcomes):
                     expected[i, k] *= people / total if total > 0.0 else 1.0
                     label_sums[r, (first + i) * n_outcomes + k] += expected[i, k] / people
+            if reports.law[j] == SAMPLE:
+                continue  # its share is that of a population, which is none of these people's
             for k in range(n_outcomes):
-                _tally(reports, j, k, p, expected, room, share_tallies[r])
+                _tally(reports, j, k, p, expected, workspace, share_tallies[r])
 
 
 @part
-def _room(reports):
+def _workspace(reports):
     """Make work space: p and expected labels of a group's rows, by outcome and by category; and for the laws."""
     n_rows = 1
     for j in range(len(reports.law)):
@@ -91,13 +93,13 @@ def _room(reports):
         np.empty((n_rows, n_outcomes)),
         np.empty((n_rows, n_outcomes)),
         np.empty((n_rows, n_outcomes)),
-        np.empty(reports.room[1]),  # ahead
-        np.empty(reports.room[1]),  # visited
+        np.empty(reports.capacity[1]),  # ahead
+        np.empty(reports.capacity[1]),  # visited
         np.empty((n_outcomes, n_outcomes)),
         np.empty((n_outcomes, n_outcomes)),
         np.empty((3, n_outcomes)),
-        np.empty(reports.room[0]),  # scales of layers
-        np.empty(reports.room[0], dtype=np.int64),  # row of each person
+        np.empty(reports.capacity[0]),  # scales of layers
+        np.empty(reports.capacity[0], dtype=np.int64),  # row of each person
     )
 
 
@@ -123,9 +125,9 @@ def _probabilities(contrasts, scores, first, last, p):
 
 
 @part
-def _expect(reports, j, p, expected, room):
+def _expect(reports, j, p, expected, workspace):
     """Log likelihood of one group's report; fill the expected number of people of each row with each outcome."""
-    q, by_category = room[2], room[3]
+    q, by_category = workspace[2], workspace[3]
     first, last, width = reports.offsets[j], reports.offsets[j + 1], reports.n_categories[j]
     n_outcomes, category = p.shape[1], reports.category[j]
     counts = reports.counts[first:last]
@@ -139,9 +141,9 @@ def _expect(reports, j, p, expected, room):
         layers = reports.layers[reports.layer_starts[lattice] : reports.layer_starts[lattice + 1]]
         evidence = reports.log_likelihood[reports.evidence_starts[j] : reports.evidence_starts[j + 1]]
         successor = reports.successor[layers[0] : layers[len(layers) - 1], :width]
-        value = _exact(layers, successor, evidence, counts, q, by_category, room)
+        value = _exact(layers, successor, evidence, counts, q, by_category, workspace)
     else:
-        value = _normal(reports, j, q, by_category, room[6], room[7], room[8])
+        value = _normal(reports, j, q, by_category, workspace[6], workspace[7], workspace[8])
     for i in range(last - first):
         for k in range(n_outcomes):
             c = category[k]
@@ -150,9 +152,9 @@ def _expect(reports, j, p, expected, room):
 
 
 @part
-def _exact(layers, successor, evidence, counts, q, expected, room):
+def _exact(layers, successor, evidence, counts, q, expected, workspace):
     """Sum labels out along the lattice; layers are scaled to a largest probability of one."""
-    ahead, visited, scales, row_of = room[4], room[5], room[9], room[10]
+    ahead, visited, scales, row_of = workspace[4], workspace[5], workspace[9], workspace[10]
     n, root, width = len(layers) - 2, layers[0], successor.shape[1]
     person = 0
     for row in range(len(counts)):
@@ -182,7 +184,7 @@ def _exact(layers, successor, evidence, counts, q, expected, room):
             largest = max(largest, total)
             smallest = min(smallest, total)
         if not (largest > _LEAST and smallest > _LEAST * largest):
-            return _exact_by_logarithms(layers, successor, evidence, q, expected, room)
+            return _exact_by_logarithms(layers, successor, evidence, q, expected, workspace)
         inverse = 1.0 / largest
         for node in range(layers[i] - root, layers[i + 1] - root):
             ahead[node] *= inverse
@@ -206,9 +208,9 @@ def _exact(layers, successor, evidence, counts, q, expected, room):
 
 
 @part
-def _exact_by_logarithms(layers, successor, evidence, q, expected, room):
+def _exact_by_logarithms(layers, successor, evidence, q, expected, workspace):
     """Do the same where probabilities are too small for numbers."""
-    ahead, visited, row_of = room[4], room[5], room[10]
+    ahead, visited, row_of = workspace[4], workspace[5], workspace[10]
     n, root, width = len(layers) - 2, layers[0], successor.shape[1]
     last = layers[n] - root
     for s in range(len(evidence)):
@@ -314,7 +316,7 @@ def _invert(matrix, inverse, n):
 
 
 @part
-def _tally(reports, j, k, p, expected, room, tallies):
+def _tally(reports, j, k, p, expected, workspace, tallies):
     """Add the probabilities of the shares of one outcome in one group."""
     n_outcomes = p.shape[1]
     start, stop = reports.tally_starts[j * n_outcomes + k], reports.tally_starts[j * n_outcomes + k + 1]
@@ -339,7 +341,7 @@ def _tally(reports, j, k, p, expected, room, tallies):
         n_final = reports.final_starts[lattice + 1] - reports.final_starts[lattice]
         for s in range(n_final):
             count = reports.final[reports.final_starts[lattice] + s, c]
-            tallies[start + round(count * steps / people)] += room[5][before + s]
+            tallies[start + round(count * steps / people)] += workspace[5][before + s]
         return
     if reports.law[j] == NORMAL and is_alone:
         # Of two normal sources of a count, the report and the probabilities, both count by their precision.

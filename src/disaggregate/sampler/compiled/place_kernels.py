@@ -17,8 +17,8 @@ from disaggregate.sampler.compiled.places import (
     evaluate_nodes,
     fill_centers,
     lay_nodes,
-    make_room,
     make_shares,
+    make_workspace,
     own_report,
 )
 from disaggregate.sampler.compiled.populations import share_moments
@@ -32,19 +32,19 @@ def replica_gradients(
 
     The gradient is in u, in the centres of the groups' offsets, in z and in the log variance of the offsets.
     """
-    room = np.empty((4, individual.shape[1]))
+    workspace = np.empty((4, individual.shape[1]))
     for index in range(rungs.size):
         log_likelihood[index], by_error[index], by_scale[index] = marginal_gradient(
-            reports, rungs[index], individual[index], group[index], deviation[index], error[index], room,
+            reports, rungs[index], individual[index], group[index], deviation[index], error[index], workspace,
             by_row[index], by_group[index],
         )  # fmt: skip
 
 
 @part
-def marginal_gradient(reports, rung, individual, group, deviation, error, room, by_row, by_group):
+def marginal_gradient(reports, rung, individual, group, deviation, error, workspace, by_row, by_group):
     total = 0.0
     if deviation == 0.0:
-        total = likelihood_gradient(reports, rung, individual, group, room, by_row, by_group)
+        total = likelihood_gradient(reports, rung, individual, group, workspace, by_row, by_group)
     else:
         fill(by_row, 0.0)
         fill(by_group, 0.0)
@@ -59,11 +59,13 @@ def replica_table(reports, individual, group, deviation, error):
     """Return the log likelihood of each replica, in rows, under each rung's evidence, in columns."""
     n_rungs = reports.powers.size
     table = np.zeros((error.size, n_rungs))
-    room = np.empty((4, individual.shape[1]))
+    workspace = np.empty((4, individual.shape[1]))
     first = np.int64(0)  # a plain 0 would be a type of its own, and everything be compiled twice
     for index in range(error.size):
         if deviation[index] == 0.0:
-            add_count_likelihoods(reports, individual[index], group[index], first, n_rungs, room, table[index])
+            add_count_likelihoods(
+                reports, individual[index], group[index], first, n_rungs, workspace, table[index]
+            )
         add_marginals(
             reports, individual[index], group[index], deviation[index], error[index], first, n_rungs,
             deviation[index] > 0.0, table[index],
@@ -74,7 +76,7 @@ def replica_table(reports, individual, group, deviation, error):
 @kernel
 def replica_expectations(reports, individual, group, deviation, error, noise, label_sums, share_tallies):
     """Draw the groups' offsets of some replicas, in place of ``group``, and add expected labels and shares."""
-    room = np.empty((4, individual.shape[1]))
+    workspace = np.empty((4, individual.shape[1]))
     centers = np.empty(group.shape[1])
     moments = np.empty((2, group.shape[1]))
     for index in range(error.size):
@@ -85,7 +87,13 @@ def replica_expectations(reports, individual, group, deviation, error, noise, la
         if label_sums.shape[1] > 0:
             share_moments(reports, individual[index], group[index], error[index], moments)
             add_expected(
-                reports, individual[index], group[index], moments, room, label_sums[index], share_tallies[index]
+                reports,
+                individual[index],
+                group[index],
+                moments,
+                workspace,
+                label_sums[index],
+                share_tallies[index],
             )
 
 
@@ -113,13 +121,13 @@ def evidence_by_draw(reports, individual, group, deviation):
         for j in range(n_groups):
             widest = greater(widest, deviation[draw, j])
         shares = make_shares(reports, individual[draw], group[draw], widest, 0.0)
-        room = make_room(reports, shares)
+        workspace = make_workspace(reports, shares)
         for j in range(n_groups):
             has_counts = reports.law[j] != NOTHING
             if not (has_counts or reports.is_sample[j] > 0):
                 continue
-            own = own_report(reports, rung, j, individual[draw], True, room)
-            n = lay_nodes(own, group[draw, j], deviation[draw, j], shares, room)
-            best, mass = evaluate_nodes(own, group[draw, j], deviation[draw, j], shares, n, room)
+            own = own_report(reports, rung, j, individual[draw], True, workspace)
+            n = lay_nodes(own, group[draw, j], deviation[draw, j], shares, workspace)
+            best, mass = evaluate_nodes(own, group[draw, j], deviation[draw, j], shares, n, workspace)
             result[draw, j] = best + math.log(mass)
     return result

@@ -85,7 +85,7 @@ class Own(NamedTuple):
     density: np.ndarray
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Memory to work in, for one group at a time."""
 
     chances: np.ndarray
@@ -102,14 +102,15 @@ class Room(NamedTuple):
 
 
 @part
-def make_room(reports, shares):
+def make_workspace(reports, shares):
     n_rows = 1
     for j in range(reports.law.size):
         n_rows = greater(n_rows, reports.offsets[j + 1] - reports.offsets[j])
-    people = greater(reports.room[0], 1)
+    people = greater(reports.capacity[0], 1)
     n_points = shares.means.points.size
-    return Room(
-        np.empty((4, n_rows)), np.empty(greater(reports.room[2], 1)), np.empty((2, greater(reports.room[1], 1))),
+    return Workspace(
+        np.empty((4, n_rows)), np.empty(greater(reports.capacity[2], 1)),
+        np.empty((2, greater(reports.capacity[1], 1))),
         np.empty((5, people)), np.empty(people, dtype=np.int64), np.empty(BOUND_NODES), np.empty(BOUND_NODES),
         np.empty((BOUND_NODES, n_rows)), np.empty((BOUND_NODES, 6)), np.empty((BOUND_NODES, n_points)),
         np.empty(8),
@@ -117,7 +118,7 @@ def make_room(reports, shares):
 
 
 @part
-def own_report(reports, rung, j, individual, with_counts, room):
+def own_report(reports, rung, j, individual, with_counts, workspace):
     """Take one group out of the reports; a sample has no rungs of its own."""
     start = reports.offsets[j]
     stop = reports.offsets[j + 1]
@@ -134,7 +135,7 @@ def own_report(reports, rung, j, individual, with_counts, room):
         reports.weight[start:stop], reports.counts[start:stop], reports.units[start:stop],
         reports.nodes[first:last], reports.log_likelihood[own_rung, first:last],
         reports.likelihood[own_rung, first:last],
-        room.chances[0, :n], room.chances[1, :n], room.chances[2, :n], room.chances[3, :n],
+        workspace.chances[0, :n], workspace.chances[1, :n], workspace.chances[2, :n], workspace.chances[3, :n],
     )  # fmt: skip
 
 
@@ -142,7 +143,7 @@ def own_report(reports, rung, j, individual, with_counts, room):
 def make_shares(reports, individual, group, deviation, error):
     """Tabulate the means of p over all offsets that may be asked for."""
     slope = np.zeros(individual.size)
-    if reports.room[3] == 0:
+    if reports.capacity[3] == 0:
         nothing = Means(
             0.0, 0.0, np.zeros(1), np.ones(1), np.zeros((1, 1, 8)), np.zeros((1, 1)), np.zeros((1, 1))
         )  # fmt: skip
@@ -218,7 +219,7 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
     0 the offsets are their centres. Without ``with_counts`` only the populations' shares are looked at.
     """
     shares = make_shares(reports, individual, group, deviation, error)
-    room = make_room(reports, shares)
+    workspace = make_workspace(reports, shares)
     n_points = shares.means.points.size
     by_own = np.zeros((shares.means.values.shape[0], 2, n_points))
     by_pool = np.zeros((2, n_points))
@@ -232,31 +233,31 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
         if power == 0.0 or not (is_sample or has_counts):
             continue
         start = reports.offsets[j]
-        own = own_report(reports, rung, j, individual, with_counts, room)
-        n = lay_nodes(own, group[j], deviation, shares, room)
-        best, mass = evaluate_nodes(own, group[j], deviation, shares, n, room)
+        own = own_report(reports, rung, j, individual, with_counts, workspace)
+        n = lay_nodes(own, group[j], deviation, shares, workspace)
+        best, mass = evaluate_nodes(own, group[j], deviation, shares, n, workspace)
         total += power * (best + math.log(mass))
         for k in range(n):
-            chance = power * math.exp(room.log_density[k] - best)
+            chance = power * math.exp(workspace.log_density[k] - best)
             if deviation > 0.0:
-                chance *= (room.nodes[1] - room.nodes[0]) / (mass * deviation)
-                distance = (room.nodes[k] - group[j]) / deviation
+                chance *= (workspace.nodes[1] - workspace.nodes[0]) / (mass * deviation)
+                distance = (workspace.nodes[k] - group[j]) / deviation
                 by_group[j] += chance * distance / deviation
                 by_scale += 0.5 * chance * (square(distance) - 1.0)
             if has_counts:
                 for row in range(start, reports.offsets[j + 1]):
-                    by_row[row] += chance * room.by_row[k, row - start]
+                    by_row[row] += chance * workspace.by_row[k, row - start]
                     if deviation == 0.0:
-                        by_group[j] += chance * room.by_row[k, row - start]
+                        by_group[j] += chance * workspace.by_row[k, row - start]
             if is_sample:
                 if deviation == 0.0:
-                    by_group[j] += chance * room.by_share[k, _OFFSET]
+                    by_group[j] += chance * workspace.by_share[k, _OFFSET]
                 for i in range(_OFFSET):
-                    room.by_share[k, i] *= chance
-                by_excess += room.by_share[k, _EXCESS]
+                    workspace.by_share[k, i] *= chance
+                by_excess += workspace.by_share[k, _EXCESS]
         if is_sample:
-            add_to_points(room.weights[:n], room.by_share, by_own[j], by_pool)
-    if reports.room[3] > 0:
+            add_to_points(workspace.weights[:n], workspace.by_share, by_own[j], by_pool)
+    if reports.capacity[3] > 0:
         add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row)
     return total, by_excess * shares.excess_by_error, by_scale
 
@@ -306,23 +307,23 @@ def add_slopes(positive, density, weight, of_p, of_square, by_row):
 
 
 @part
-def lay_nodes(own, offset, deviation, shares, room):
+def lay_nodes(own, offset, deviation, shares, workspace):
     """Lay the nodes of one group's integral; return how many there are."""
-    room.nodes[0] = offset
+    workspace.nodes[0] = offset
     if deviation == 0.0:
         return 1
     if own.has_counts and own.is_bound:
         for k in range(BOUND_NODES):
-            room.nodes[k] = offset + BOUND_REACH * deviation * (2.0 * k / (BOUND_NODES - 1.0) - 1.0)
+            workspace.nodes[k] = offset + BOUND_REACH * deviation * (2.0 * k / (BOUND_NODES - 1.0) - 1.0)
         return BOUND_NODES
-    center, width = find_center(own, offset, deviation, shares, room)
+    center, width = find_center(own, offset, deviation, shares, workspace)
     for k in range(NODES):
-        room.nodes[k] = center + width * SPACING * (k - 0.5 * (NODES - 1))
+        workspace.nodes[k] = center + width * SPACING * (k - 0.5 * (NODES - 1))
     return NODES
 
 
 @part
-def find_center(own, offset, deviation, shares, room):
+def find_center(own, offset, deviation, shares, workspace):
     """Find the most probable offset of a group, about, and how wide its density is there.
 
     Steps are Newton's, with the curvature that the last two slopes show. One that leaves the interval in which the
@@ -334,7 +335,7 @@ def find_center(own, offset, deviation, shares, room):
     slope_before = 0.0
     curvature = least
     for _ in range(MOST_STEPS_TO_CENTER):
-        slope, curvature = slope_and_curvature(own, offset, deviation, present, shares, room)
+        slope, curvature = slope_and_curvature(own, offset, deviation, present, shares, workspace)
         if present != before:
             curvature = greater((slope_before - slope) / (present - before), least)
         before = present
@@ -350,29 +351,29 @@ def find_center(own, offset, deviation, shares, room):
         if not (low < present and present < high):
             present = 0.5 * (low + high)
     apart = APART / math.sqrt(curvature)
-    below, _ = slope_and_curvature(own, offset, deviation, present - apart, shares, room)
-    above, _ = slope_and_curvature(own, offset, deviation, present + apart, shares, room)
+    below, _ = slope_and_curvature(own, offset, deviation, present - apart, shares, workspace)
+    above, _ = slope_and_curvature(own, offset, deviation, present + apart, shares, workspace)
     return present, 1.0 / math.sqrt(greater(0.5 * (below - above) / apart, least))
 
 
 @part
-def slope_and_curvature(own, center, deviation, offset, shares, room):
+def slope_and_curvature(own, center, deviation, offset, shares, workspace):
     """Slope of the log density of a group's offset, and about its expected curvature."""
     precision = 1.0 / square(deviation)
     slope = (center - offset) * precision
     curvature = precision
     if own.is_sample:
-        interpolate(shares.means, own.number, offset, room.weights[0], room.values)
-        terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, room.values)
+        interpolate(shares.means, own.number, offset, workspace.weights[0], workspace.values)
+        terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, workspace.values)
         slope += terms.by_offset
         curvature += terms.information
     if own.has_counts:
         count_slope, count_curvature = count_slope_and_curvature(own, offset)
         if own.is_exact and not own.is_forced:
             count_slope = 0.0
-            count_value(own, offset, room, room.by_row[0])
+            count_value(own, offset, workspace, workspace.by_row[0])
             for i in range(own.counts.size):
-                count_slope += room.by_row[0, i]
+                count_slope += workspace.by_row[0, i]
         slope += count_slope
         curvature += count_curvature
     return slope, curvature
@@ -417,39 +418,41 @@ def fill_own(own, offset):
 
 
 @part
-def evaluate_nodes(own, offset, deviation, shares, n, room):
+def evaluate_nodes(own, offset, deviation, shares, n, workspace):
     """Fill the log density and its derivatives at each node; return the largest, and the integral in its units."""
     best = -np.inf
     for k in range(n):
         value = 0.0
         if deviation > 0.0:
-            value = -0.5 * square((room.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
+            value = -0.5 * square((workspace.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
         if own.is_sample:
-            interpolate(shares.means, own.number, room.nodes[k], room.weights[k], room.values)
-            terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, room.values)
+            interpolate(shares.means, own.number, workspace.nodes[k], workspace.weights[k], workspace.values)
+            terms = share_terms(
+                own.share, own.size, own.effective, shares.excess, shares.mean_rows, workspace.values
+            )
             value += terms.log_density
-            room.by_share[k, _EXCESS] = terms.by_excess
-            room.by_share[k, _OWN] = terms.by_own
-            room.by_share[k, _OWN_SQUARE] = terms.by_own_square
-            room.by_share[k, _POOL] = terms.by_pool
-            room.by_share[k, _POOL_SQUARE] = terms.by_pool_square
-            room.by_share[k, _OFFSET] = terms.by_offset
+            workspace.by_share[k, _EXCESS] = terms.by_excess
+            workspace.by_share[k, _OWN] = terms.by_own
+            workspace.by_share[k, _OWN_SQUARE] = terms.by_own_square
+            workspace.by_share[k, _POOL] = terms.by_pool
+            workspace.by_share[k, _POOL_SQUARE] = terms.by_pool_square
+            workspace.by_share[k, _OFFSET] = terms.by_offset
         if own.has_counts:
-            value += count_value(own, room.nodes[k], room, room.by_row[k])
-        room.log_density[k] = value
+            value += count_value(own, workspace.nodes[k], workspace, workspace.by_row[k])
+        workspace.log_density[k] = value
         best = greater(best, value)
     if best == -np.inf:  # too far away for logarithms
         return best, 1.0
     mass = 0.0
     for k in range(n):
-        mass += math.exp(room.log_density[k] - best)
+        mass += math.exp(workspace.log_density[k] - best)
     if deviation > 0.0:
-        mass *= (room.nodes[1] - room.nodes[0]) / deviation
+        mass *= (workspace.nodes[1] - workspace.nodes[0]) / deviation
     return best, mass
 
 
 @part
-def count_value(own, offset, room, gradient):
+def count_value(own, offset, workspace, gradient):
     """Fill the gradient in f of what one group's count tells at an offset, and return its log likelihood."""
     fill_own(own, offset)
     if own.is_forced:
@@ -457,7 +460,7 @@ def count_value(own, offset, room, gradient):
     if own.is_exact:
         return cells_gradient(
             own.counts, own.units, own.evidence, own.log_evidence, own.fitted, own.positive, own.negative,
-            own.density, gradient, room.table, room.laws, room.spread, room.units,
+            own.density, gradient, workspace.table, workspace.laws, workspace.spread, workspace.units,
         )  # fmt: skip
     return normal_gradient(
         own.counts, own.units, own.nodes, own.log_evidence, own.begin, own.end, own.positive, own.negative,
@@ -469,7 +472,7 @@ def count_value(own, offset, room, gradient):
 def add_marginals(reports, individual, group, deviation, error, first_rung, last_rung, with_counts, result):
     """Add the log likelihood under the evidence of some rungs, with offsets integrated out."""
     shares = make_shares(reports, individual, group, deviation, error)
-    room = make_room(reports, shares)
+    workspace = make_workspace(reports, shares)
     for j in range(group.size):
         is_sample = reports.is_sample[j] > 0
         has_counts = with_counts and reports.law[j] != NOTHING
@@ -478,9 +481,9 @@ def add_marginals(reports, individual, group, deviation, error, first_rung, last
         value = 0.0
         for rung in range(first_rung, last_rung):
             if rung == first_rung or not is_sample:
-                own = own_report(reports, rung, j, individual, with_counts, room)
-                n = lay_nodes(own, group[j], deviation, shares, room)
-                best, mass = evaluate_nodes(own, group[j], deviation, shares, n, room)
+                own = own_report(reports, rung, j, individual, with_counts, workspace)
+                n = lay_nodes(own, group[j], deviation, shares, workspace)
+                best, mass = evaluate_nodes(own, group[j], deviation, shares, n, workspace)
                 value = best + math.log(mass)
             power = reports.powers[rung] if is_sample else 1.0
             if power > 0.0:
@@ -491,13 +494,13 @@ def add_marginals(reports, individual, group, deviation, error, first_rung, last
 def fill_centers(reports, rung, individual, group, deviation, error, centers):
     """Fill the most probable offset of each group."""
     shares = make_shares(reports, individual, group, deviation, error)
-    room = make_room(reports, shares)
+    workspace = make_workspace(reports, shares)
     for j in range(group.size):
         has_counts = reports.law[j] != NOTHING
         centers[j] = group[j]
         if deviation > 0.0 and (has_counts or reports.is_sample[j]):
-            own = own_report(reports, rung, j, individual, True, room)
-            centers[j], _ = find_center(own, group[j], deviation, shares, room)
+            own = own_report(reports, rung, j, individual, True, workspace)
+            centers[j], _ = find_center(own, group[j], deviation, shares, workspace)
 
 
 @part
@@ -508,18 +511,18 @@ def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
         return
     rung = np.int64(0)  # a plain 0 would be a type of its own, and everything be compiled twice
     shares = make_shares(reports, individual, group, deviation, error)
-    room = make_room(reports, shares)
+    workspace = make_workspace(reports, shares)
     for j in range(group.size):
         has_counts = reports.law[j] != NOTHING
         if not (has_counts or reports.is_sample[j]):
             offsets[j] = group[j] + deviation * noise[j]
             continue
-        own = own_report(reports, rung, j, individual, True, room)
-        n = lay_nodes(own, group[j], deviation, shares, room)
-        evaluate_nodes(own, group[j], deviation, shares, n, room)
+        own = own_report(reports, rung, j, individual, True, workspace)
+        n = lay_nodes(own, group[j], deviation, shares, workspace)
+        evaluate_nodes(own, group[j], deviation, shares, n, workspace)
         chance = 1.0 - tail(noise[j]) if noise[j] > 0.0 else tail(-noise[j])
-        where = quantile_of_nodes(room.log_density[:n], chance)
-        offsets[j] = room.nodes[0] + where * (room.nodes[1] - room.nodes[0])
+        where = quantile_of_nodes(workspace.log_density[:n], chance)
+        offsets[j] = workspace.nodes[0] + where * (workspace.nodes[1] - workspace.nodes[0])
 
 
 @part

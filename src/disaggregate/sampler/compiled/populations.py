@@ -196,7 +196,7 @@ def share_terms(share, size, n, excess, mean_rows, values):
 @part
 def share_moments(reports, individual, group, error, moments):
     """Fill mean and variance of each population's share."""
-    if reports.room[3] == 0:
+    if reports.capacity[3] == 0:
         return
     slope = np.empty(individual.size)
     excess, _, mean_rows = likeness(reports, individual, error, slope)

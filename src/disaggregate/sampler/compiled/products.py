@@ -10,12 +10,12 @@ _PIECE = 1024
 
 
 @inlined_part
-def gather_products(problem, prior, state, rng):
-    n_selectable = problem.gram.shape[0] - problem.n_fixed
+def gather_products(data, prior, state, rng):
+    n_selectable = data.gram.shape[0] - data.n_fixed
     for i in range(state.candidates.size):
-        state.candidates[i] = problem.n_fixed + int(rng.random() * n_selectable)
-    fill_products(problem.psi, state.candidates, state.scores, state.candidate_products)
-    fill_products(problem.psi, state.active, state.scores, state.products[: state.size[0]])
+        state.candidates[i] = data.n_fixed + int(rng.random() * n_selectable)
+    fill_products(data.psi, state.candidates, state.scores, state.candidate_products)
+    fill_products(data.psi, state.active, state.scores, state.products[: state.size[0]])
     refresh_whitened(state)
 
 
@@ -49,8 +49,8 @@ def four_products(first, second, third, fourth, rows, products):
 
 
 @inlined_part
-def fit_rows(problem, prior, state, rng):
-    fit_columns(problem.psi, state.active, state.weights[: state.size[0]], state.fitted)
+def fit_rows(data, prior, state, rng):
+    fit_columns(data.psi, state.active, state.weights[: state.size[0]], state.fitted)
 
 
 @part
@@ -72,11 +72,11 @@ def unwhiten(factor, size, weights):
 
 
 @part
-def refresh_factor(problem, state):
+def refresh_factor(data, state):
     size = state.size[0]
     for i in range(size):
         for j in range(i + 1):
-            rest = problem.gram[state.active[i], state.active[j]] - dot(state.factor[i, :j], state.factor[j, :j])
+            rest = data.gram[state.active[i], state.active[j]] - dot(state.factor[i, :j], state.factor[j, :j])
             state.factor[i, j] = math.sqrt(rest) if i == j else rest / state.factor[j, j]
     refresh_whitened(state)
 

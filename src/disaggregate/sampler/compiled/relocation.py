@@ -13,21 +13,21 @@ from disaggregate.sampler.relocation import RELOCATIONS
 
 
 @inlined_part
-def relocate_kernels(problem, prior, state, rng):
+def relocate_kernels(data, prior, state, rng):
     row = np.empty(state.active.size)
     position = np.empty(state.active.size)
     fitted = np.empty(state.fitted.size)
-    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted, -np.inf)
+    before = collapsed_likelihood(data.evidence, state.scores, state.fitted, -np.inf)
     for _ in range(RELOCATIONS):
-        n_active = state.size[0] - problem.n_fixed
+        n_active = state.size[0] - data.n_fixed
         if n_active == 0:
             return
-        place = problem.n_fixed + int(rng.random() * n_active)
-        slot = int(rng.random() * problem.neighbours.shape[1])
-        newcomer = problem.neighbours[state.active[place], slot]
-        make_last(problem, state, place, row)
+        index = data.n_fixed + int(rng.random() * n_active)
+        slot = int(rng.random() * data.neighbours.shape[1])
+        newcomer = data.neighbours[state.active[index], slot]
+        make_last(data, state, index, row)
         if newcomer >= 0 and not is_active(state, newcomer):
-            before = propose(problem, state, newcomer, row, position, fitted, before, rng)
+            before = propose(data, state, newcomer, row, position, fitted, before, rng)
 
 
 @part
@@ -39,41 +39,41 @@ def is_active(state, column):
 
 
 @inlined_part
-def make_last(problem, state, place, row):
-    column = state.active[place]
-    product = state.products[place]
-    weight = state.weights[place]
+def make_last(data, state, index, row):
+    column = state.active[index]
+    product = state.products[index]
+    weight = state.weights[index]
     last = state.size[0] - 1
-    for i in range(place, last):
+    for i in range(index, last):
         state.weights[i] = state.weights[i + 1]
-    remove(state, place)
-    inside = factor_row(state.factor, problem.gram[column], state.active, last, row)
-    append_column(state, column, product, row, problem.gram[column, column] - inside)
+    remove(state, index)
+    inside = factor_row(state.factor, data.gram[column], state.active, last, row)
+    append_column(state, column, product, row, data.gram[column, column] - inside)
     state.weights[last] = weight
 
 
 @inlined_part
-def propose(problem, state, newcomer, row, position, fitted, before, rng):
+def propose(data, state, newcomer, row, position, fitted, before, rng):
     """Propose a move from where the log likelihood is ``before``; return the log likelihood after it."""
     size = state.size[0]
     last = size - 1
-    own = problem.gram[newcomer, newcomer]
-    outside = own - factor_row(state.factor, problem.gram[newcomer], state.active, last, row)
+    own = data.gram[newcomer, newcomer]
+    outside = own - factor_row(state.factor, data.gram[newcomer], state.active, last, row)
     if outside <= COLLINEARITY_TOLERANCE * own:
         return before
     column = state.active[last]
-    if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+    if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * data.gram[column, column]:
         return before
     whiten(state, position[:size])
     product = state.products[last]
     old_row = np.empty(size)
     copy(old_row, state.factor[last])
     state.size[0] = last
-    append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
+    append_column(state, newcomer, dot(data.psi[newcomer], state.scores), row, outside)
     unwhiten(state.factor, size, position)
-    fit_columns(problem.psi, state.active, position[:size], fitted)
+    fit_columns(data.psi, state.active, position[:size], fitted)
     least = before - rng.standard_exponential()
-    after = collapsed_likelihood(problem.evidence, state.scores, fitted, least)
+    after = collapsed_likelihood(data.evidence, state.scores, fitted, least)
     if after > least:
         copy(state.weights[:size], position)
         copy(state.fitted, fitted)

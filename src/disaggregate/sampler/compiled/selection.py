@@ -10,18 +10,18 @@ from disaggregate.sampler.model import COLLINEARITY_TOLERANCE
 
 
 @inlined_part
-def select_kernels(problem, prior, state, rng):
+def select_kernels(data, prior, state, rng):
     scratch = np.empty(state.active.size)
     for proposal in range(state.candidates.size):
         if rng.random() < 0.5:
-            propose_birth(problem, prior, state, proposal, scratch, rng)
-        elif state.size[0] > problem.n_fixed:
-            propose_death(problem, prior, state, scratch, rng)
+            propose_birth(data, prior, state, proposal, scratch, rng)
+        elif state.size[0] > data.n_fixed:
+            propose_death(data, prior, state, scratch, rng)
 
 
 @inlined_part
-def log_acceptance(problem, prior, scale, n_active, gain):
-    n_selectable = problem.gram.shape[0] - problem.n_fixed
+def log_acceptance(data, prior, scale, n_active, gain):
+    n_selectable = data.gram.shape[0] - data.n_fixed
     return (
         math.log((n_active + prior.a) / (n_selectable - n_active - 1 + prior.b))
         - 0.5 * math.log1p(scale)
@@ -31,18 +31,18 @@ def log_acceptance(problem, prior, scale, n_active, gain):
 
 
 @inlined_part
-def propose_birth(problem, prior, state, proposal, row, rng):
+def propose_birth(data, prior, state, proposal, row, rng):
     size = state.size[0]
     column = state.candidates[proposal]
     for i in range(size):
         if state.active[i] == column:
             return
-    square = problem.gram[column, column] - factor_row(state.factor, problem.gram[column], state.active, size, row)
-    if square <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+    square = data.gram[column, column] - factor_row(state.factor, data.gram[column], state.active, size, row)
+    if square <= COLLINEARITY_TOLERANCE * data.gram[column, column]:
         return
     outside = state.candidate_products[proposal] - dot(row[:size], state.whitened[:size])
     gain = outside * outside / square
-    if -rng.standard_exponential() < log_acceptance(problem, prior, state.scale[0], size - problem.n_fixed, gain):
+    if -rng.standard_exponential() < log_acceptance(data, prior, state.scale[0], size - data.n_fixed, gain):
         append_column(state, column, state.candidate_products[proposal], row, square)
 
 
@@ -69,40 +69,40 @@ def factor_row(factor, gram_row, active, size, row):
 
 
 @part
-def inverse_column(factor, place, size, solution):
+def inverse_column(factor, index, size, solution):
     """Solve L solution = e_place. Returns its square: 1 over the column's own outside the span of the others."""
-    solution[place] = 1.0 / factor[place, place]
-    square = solution[place] * solution[place]
-    for i in range(place + 1, size):
-        solution[i] = -dot(factor[i, place:i], solution[place:]) / factor[i, i]
+    solution[index] = 1.0 / factor[index, index]
+    square = solution[index] * solution[index]
+    for i in range(index + 1, size):
+        solution[i] = -dot(factor[i, index:i], solution[index:]) / factor[i, i]
         square += solution[i] * solution[i]
     return square
 
 
 @inlined_part
-def propose_death(problem, prior, state, solution, rng):
+def propose_death(data, prior, state, solution, rng):
     size = state.size[0]
-    n_active = size - problem.n_fixed
-    place = problem.n_fixed + int(rng.random() * n_active)
-    norm = inverse_column(state.factor, place, size, solution)
-    column = state.active[place]
-    if COLLINEARITY_TOLERANCE * problem.gram[column, column] * norm >= 1.0:
+    n_active = size - data.n_fixed
+    index = data.n_fixed + int(rng.random() * n_active)
+    norm = inverse_column(state.factor, index, size, solution)
+    column = state.active[index]
+    if COLLINEARITY_TOLERANCE * data.gram[column, column] * norm >= 1.0:
         return
-    along = dot(solution[place:size], state.whitened[place:size])
+    along = dot(solution[index:size], state.whitened[index:size])
     gain = along * along / norm
-    if -rng.standard_exponential() < -log_acceptance(problem, prior, state.scale[0], n_active - 1, gain):
-        remove(state, place)
+    if -rng.standard_exponential() < -log_acceptance(data, prior, state.scale[0], n_active - 1, gain):
+        remove(state, index)
 
 
 @part
-def remove(state, place):
+def remove(state, index):
     """Drop a row of the factor and rotate the rest back into triangular shape."""
     size = state.size[0]
-    for i in range(place, size - 1):
+    for i in range(index, size - 1):
         state.active[i] = state.active[i + 1]
         state.products[i] = state.products[i + 1]
         copy(state.factor[i, : i + 2], state.factor[i + 1])
-    for i in range(place, size - 1):
+    for i in range(index, size - 1):
         length = math.hypot(state.factor[i, i], state.factor[i, i + 1])
         cosine = state.factor[i, i] / length
         sine = state.factor[i, i + 1] / length

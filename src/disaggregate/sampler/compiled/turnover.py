@@ -15,60 +15,60 @@ from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS
 
 
 @inlined_part
-def turn_over_kernels(problem, prior, state, rng):
+def turn_over_kernels(data, prior, state, rng):
     row = np.empty(state.active.size)
     position = np.empty(state.active.size)
     fitted = np.empty(state.fitted.size)
-    before = collapsed_likelihood(problem.evidence, state.scores, state.fitted, -np.inf)
+    before = collapsed_likelihood(data.evidence, state.scores, state.fitted, -np.inf)
     for _ in range(TURNOVERS):
         if rng.random() < 0.5:
-            before = propose_birth(problem, prior, state, row, position, fitted, before, rng)
-        elif state.size[0] > problem.n_fixed:
-            before = propose_death(problem, prior, state, row, position, fitted, before, rng)
+            before = propose_birth(data, prior, state, row, position, fitted, before, rng)
+        elif state.size[0] > data.n_fixed:
+            before = propose_death(data, prior, state, row, position, fitted, before, rng)
 
 
 @inlined_part
-def propose_birth(problem, prior, state, row, position, fitted, before, rng):
+def propose_birth(data, prior, state, row, position, fitted, before, rng):
     """Propose a birth where the log likelihood is ``before``; return the log likelihood after it."""
     size = state.size[0]
-    newcomer = problem.n_fixed + int(rng.random() * (problem.gram.shape[0] - problem.n_fixed))
+    newcomer = data.n_fixed + int(rng.random() * (data.gram.shape[0] - data.n_fixed))
     if is_active(state, newcomer):
         return before
-    own = problem.gram[newcomer, newcomer]
-    outside = own - factor_row(state.factor, problem.gram[newcomer], state.active, size, row)
+    own = data.gram[newcomer, newcomer]
+    outside = own - factor_row(state.factor, data.gram[newcomer], state.active, size, row)
     if outside <= COLLINEARITY_TOLERANCE * own:
         return before
     whiten(state, position[:size])
     position[size] = math.sqrt(state.scale[0]) * rng.standard_normal()
-    append_column(state, newcomer, dot(problem.psi[newcomer], state.scores), row, outside)
-    log_prior = log_acceptance(problem, prior, 0.0, size - problem.n_fixed, 0.0)
-    return move_or_go_back(problem, state, position, fitted, before, log_prior, size, rng)
+    append_column(state, newcomer, dot(data.psi[newcomer], state.scores), row, outside)
+    log_prior = log_acceptance(data, prior, 0.0, size - data.n_fixed, 0.0)
+    return move_or_go_back(data, state, position, fitted, before, log_prior, size, rng)
 
 
 @inlined_part
-def propose_death(problem, prior, state, row, position, fitted, before, rng):
+def propose_death(data, prior, state, row, position, fitted, before, rng):
     """Propose a death where the log likelihood is ``before``; return the log likelihood after it."""
     size = state.size[0]
-    n_active = size - problem.n_fixed
-    make_last(problem, state, problem.n_fixed + int(rng.random() * n_active), row)
+    n_active = size - data.n_fixed
+    make_last(data, state, data.n_fixed + int(rng.random() * n_active), row)
     last = size - 1
     column = state.active[last]
-    if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * problem.gram[column, column]:
+    if square(state.factor[last, last]) <= COLLINEARITY_TOLERANCE * data.gram[column, column]:
         return before
     whiten(state, position[:size])
     state.size[0] = last
-    log_prior = -log_acceptance(problem, prior, 0.0, n_active - 1, 0.0)
-    return move_or_go_back(problem, state, position, fitted, before, log_prior, size, rng)
+    log_prior = -log_acceptance(data, prior, 0.0, n_active - 1, 0.0)
+    return move_or_go_back(data, state, position, fitted, before, log_prior, size, rng)
 
 
 @part
-def move_or_go_back(problem, state, position, fitted, before, log_prior, size_before, rng):
+def move_or_go_back(data, state, position, fitted, before, log_prior, size_before, rng):
     """Take the whitened weights of the new active set, or go back to the old one."""
     size = state.size[0]
     unwhiten(state.factor, size, position)
-    fit_columns(problem.psi, state.active, position[:size], fitted)
+    fit_columns(data.psi, state.active, position[:size], fitted)
     least = before - log_prior - rng.standard_exponential()
-    after = collapsed_likelihood(problem.evidence, state.scores, fitted, least)
+    after = collapsed_likelihood(data.evidence, state.scores, fitted, least)
     if after > least:
         copy(state.weights[:size], position)
         copy(state.fitted, fitted)

@@ -5,34 +5,24 @@ from __future__ import annotations
 import numpy as np
 
 from disaggregate.model.components import scores_at
-from disaggregate.sampler.dense.metric import Metric
-from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.state import Record, State, Sweeps
 from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.dense.target import Target
 
 
-def advance_in_numpy(
-    target: Target,
-    metric: Metric,
-    state: State,
-    rngs: list[np.random.Generator],
-    n_sweeps: int,
-    n_burn: int,
-    thin: int,
-    tally: Tally,
-    record: Record,
-) -> int:
-    """Do some sweeps and record the kept ones; see :meth:`disaggregate.sampler.dense.whole.WholeData.advance`."""
+def advance_in_numpy(target: Target, sweeps: Sweeps) -> int:
+    """Do some sweeps and record the kept ones; return how many those are."""
+    state, rngs = sweeps.state, sweeps.rngs
     n_chains, n_rungs, _ = state.position.shape
     log_ratios = np.zeros((n_chains, n_rungs - 1, 2))
     kept = 0
-    for _ in range(n_sweeps):
-        dense_sweep(target, metric, state, tally, log_ratios, rngs)
+    for _ in range(sweeps.n_sweeps):
+        dense_sweep(target, sweeps.metric, state, sweeps.tally, log_ratios, rngs)
         # In every sweep, so that draws do not depend on which of them are kept.
         noise = np.array([rng.standard_normal(target.components.n_places) for rng in rngs])
-        after_burn = int(state.sweep[0]) - n_burn
-        if after_burn > 0 and after_burn % thin == 0:
-            _record_draw(target, state, record, log_ratios, kept, noise)
+        after_burn = int(state.sweep[0]) - sweeps.n_burn
+        if after_burn > 0 and after_burn % sweeps.thin == 0:
+            _record_draw(target, state, sweeps.record, log_ratios, kept, noise)
             kept += 1
     return kept
 

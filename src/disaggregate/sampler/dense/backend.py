@@ -6,8 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from disaggregate.sampler.dense.metric import Metric
-from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import Target
 
 
@@ -30,15 +29,5 @@ class Backend(Protocol):
     def with_powers(self, powers: np.ndarray) -> Backend:
         """Return the same data with another ladder."""
 
-    def advance(
-        self,
-        metric: Metric,
-        state: State,
-        rngs: list[np.random.Generator],
-        n_sweeps: int,
-        n_burn: int,
-        thin: int,
-        tally: Tally,
-        record: Record,
-    ) -> int:
-        """Do some sweeps of the chains in ``state``; return how many draws were recorded."""
+    def advance(self, sweeps: Sweeps) -> int:
+        """Do some sweeps; return how many draws were recorded."""

@@ -10,9 +10,9 @@ import numpy as np
 from disaggregate.sampler.chain import Schedule, copies
 from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.start import start_chains
-from disaggregate.sampler.dense.state import Record, State, Tally, empty_tally, new_record, new_state
+from disaggregate.sampler.dense.state import Record, State, Sweeps, Tally, empty_tally, new_record, new_state
 from disaggregate.sampler.dense.tuning import Tuning, adapted
-from disaggregate.sampler.kept import Batch, Kept, KeptInMemory
+from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 
 # Before the burn-in a chain may go on to adapt its steps, every so many sweeps and less and less.
 _LEARN_EVERY, _FIRST_RATE = 10, 1.0
@@ -94,7 +94,7 @@ class DenseChains:
         self._numbers, self._rngs = numbers, rngs
         self.schedule = schedule
         self.n_done = 0  # sweeps done, all of them with their draws written down
-        self.kept: Kept = KeptInMemory()
+        self.store: DrawStore = InMemoryDraws()
         self._state: State | None = None
         self._metric = tuning.metric
         n_chains, n_rungs = len(rngs), len(tuning.powers)
@@ -120,10 +120,10 @@ class DenseChains:
         if is_adapting:
             n_sweeps = min(n_sweeps, _LEARN_EVERY)
         record, tally = self._record(n_sweeps), empty_tally(len(self._rngs), len(self._tuning.powers))
-        n_kept = self._backend.advance(
-            self._metric, self._state, self._rngs, n_sweeps, n_burn, self.schedule.thin, tally, record
-        )
-        self.kept.append((record.weights[:n_kept], record.scales[:n_kept], record.log_ratios[:n_kept]))
+        thin = self.schedule.thin
+        sweeps = Sweeps(self._metric, self._state, self._rngs, n_sweeps, n_burn, thin, tally, record)
+        n_kept = self._backend.advance(sweeps)
+        self.store.append((record.weights[:n_kept], record.scales[:n_kept], record.log_ratios[:n_kept]))
         for total, new in zip(self._tally, tally, strict=True):
             total += new
         if is_adapting:
@@ -132,15 +132,15 @@ class DenseChains:
         self.n_done += n_sweeps
 
     def _record(self, n_kept: int) -> Record:
-        room = new_record(self._backend, len(self._rngs), len(self._tuning.powers), n_kept, labels=False)
-        return room._replace(label_sums=self._label_sums, share_tallies=self._share_tallies)
+        workspace = new_record(self._backend, len(self._rngs), len(self._tuning.powers), n_kept, labels=False)
+        return workspace._replace(label_sums=self._label_sums, share_tallies=self._share_tallies)
 
     def _nothing(self) -> Batch:
         return self._record(0)[:3]
 
     def draws(self) -> list[DenseDraws]:
         """Return what each chain drew so far."""
-        weights, scales, log_ratios = self.kept.joined(self._nothing())
+        weights, scales, log_ratios = self.store.joined(self._nothing())
         rates = self._tally.swapped / max(self.n_done, 1)
         return [
             DenseDraws(
@@ -155,12 +155,12 @@ class DenseChains:
         ]
 
     def snapshot(self) -> dict[str, Any]:
-        """Take everything down that the next batch depends on, and what was drawn so far."""
+        """Take a snapshot: everything that the next batch depends on, and what was drawn so far."""
         return {
             "n_done": self.n_done,
             "state": None if self._state is None else copies(self._state),
             "generators": [rng.bit_generator.state for rng in self._rngs],
-            "kept": self.kept.snapshot(),
+            "kept": self.store.snapshot(),
             "sums": copies((self._label_sums, self._share_tallies)),
             "tally": copies(self._tally),
             "step": self._metric.step.copy(),
@@ -172,7 +172,7 @@ class DenseChains:
         self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
         for rng, state in zip(self._rngs, snapshot["generators"], strict=True):
             rng.bit_generator.state = state
-        self.kept.restore(snapshot["kept"])
+        self.store.restore(snapshot["kept"])
         self._label_sums, self._share_tallies = copies(snapshot["sums"])
         self._tally = Tally(*copies(snapshot["tally"]))
         self._metric = self._tuning.metric._replace(step=snapshot["step"].copy())

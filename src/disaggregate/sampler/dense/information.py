@@ -1,4 +1,4 @@
-"""What the reports tell of the scores: the expected curvature of their log likelihood."""
+"""What the reports tell about the scores: the expected curvature of their log likelihood."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
 
 # Slopes of populations' shares that are held at once.
-_VALUES_AT_ONCE = 2**22
+VALUES_AT_ONCE = 2**22
 
 
 def information_of(
@@ -27,7 +27,7 @@ def information_of(
 ) -> Information:
     """Find the expected curvature at one position.
 
-    Every report tells of one sum over the rows, with a slope for each row, and is worth so much: its information
+    Every report is about one sum over the rows, with a slope for each row, and is worth so much: its information
     is worth times the square of the sum of slopes times the change in scores. Intercepts are integrated out of it
     as if everything were normal around the most probable ones.
 
@@ -104,7 +104,7 @@ def _add_populations(
     """Add what the shares of populations tell by their means, and by their variances, as normal variables do."""
     likeness = likeness_of_groups(reports, individual, error)
     chosen = np.flatnonzero(reports.is_sample)
-    step = max(1, _VALUES_AT_ONCE // len(individual))
+    step = max(1, VALUES_AT_ONCE // len(individual))
     for first in range(0, len(chosen), step):
         own = chosen[first : first + step]
         slopes = _share_slopes(reports, own, individual, group[own], likeness)

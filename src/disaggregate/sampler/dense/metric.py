@@ -112,15 +112,15 @@ def _jacobians(components: Components, position: np.ndarray) -> tuple[np.ndarray
         by_columns[:n_columns, n_weights + s] = 0.5 * own[:n_columns]
         by_group[:, n_weights + s] = 0.5 * (components.context @ own[n_columns:])
     if components.has_level:
-        place = n_weights + len(components.priors) - 1
-        of_places = np.exp(position[place]) if components.n_places else 0.0
+        index = n_weights + len(components.priors) - 1
+        of_places = np.exp(position[index]) if components.n_places else 0.0
         variance = 1.0 + components.spread @ weights**2 + of_places
         by_weight = weights[0] / np.sqrt(variance) * components.spread * weights
         by_columns[0, 0] *= np.sqrt(variance)
         by_columns[0, 1:n_weights] += by_weight[1:] * deviation[1:]
         for s in range(len(components.priors)):
             by_columns[0, n_weights + s] += 0.5 * float((by_weight * weights)[components.scale_of == s].sum())
-        by_columns[0, place] += 0.5 * weights[0] / np.sqrt(variance) * of_places
+        by_columns[0, index] += 0.5 * weights[0] / np.sqrt(variance) * of_places
     if components.n_errors:
         by_columns[-1, -1] = 1.0
     return by_columns, by_group

@@ -19,6 +19,10 @@ _SAME_SCALE = 0.03
 _LEAST_DAMPING, _FIRST_DAMPING, _MOST_DAMPING = 1e-8, 1e-3, 1e12
 _LARGEST_CHANGE = 1.5
 
+# While a step would gain more than this, scales are left alone; and the longest step of a weight meanwhile.
+_FAR = 1000.0
+_LONGEST_OF_FAR = 3.0
+
 # No standard weight moves farther than this in one step: a long step may pass over the mode that is nearest.
 _LONGEST = 0.7
 
@@ -62,6 +66,8 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     """
     components, scales = target.components, scale_coordinates(target.components)
     view = _View.at(target, within_bounds(components, position), rung)
+    if view.information.group.ndim == 2:  # intercepts are weights: large groups start far from their reports
+        view = with_settled_weights(target, view, rung)
     damping = _FIRST_DAMPING
     for _ in range(_MOST_STEPS):
         step, gain = _newton(components, view.curvature, view.force, damping)
@@ -81,6 +87,39 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
             break
     metric = factored(np.ones(1), view.curvature)
     return Mode(view.position, metric, _laplace(components, view.position, view.energy, metric))
+
+
+def with_settled_weights(target: Target, view: _View, rung: int) -> _View:
+    """Move the weights with the scales fixed, until little is left to gain.
+
+    Scales would adapt to weights that explain nothing yet. A step that is too long is damped, not cut short: a
+    shortened step goes along the directions that the reports determine least.
+
+    Parameters
+    ----------
+    target : Target
+        Densities.
+    view : _View
+        Where to start.
+    rung : int
+        Whose evidence counts.
+    """
+    damping = _FIRST_DAMPING
+    for _ in range(2 * _MOST_STEPS):
+        step, gain = _newton(target.components, view.curvature, view.force, damping)
+        if gain < (_FAR if damping <= _FIRST_DAMPING else _NEAR):
+            break
+        if float(np.abs(step).max()) <= _LONGEST_OF_FAR:
+            there = view.position + step
+            energy, force = _energy_and_force(target, there, rung)
+            if energy <= view.energy:
+                view = _View.at(target, there, rung, (energy, force))
+                damping = max(damping / 10.0, _LEAST_DAMPING)
+                continue
+        damping *= 10.0
+        if damping > _MOST_DAMPING:
+            break
+    return view
 
 
 @dataclass(frozen=True)

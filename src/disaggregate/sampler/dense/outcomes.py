@@ -7,19 +7,26 @@ score has by group (context and intercepts), and the log scales, which all score
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtr
 
 from disaggregate.model.components import Components
+from disaggregate.model.outcome_populations import (
+    OutcomeSamples,
+    mean_slopes,
+    outcome_share_gradient,
+    outcome_share_law,
+)
 from disaggregate.model.outcome_reports import OutcomeReports
 from disaggregate.model.outcomes import UNIT, contrasts, logits_of, probabilities_of
-from disaggregate.model.reports import NOTHING
+from disaggregate.model.reports import EXACT, NORMAL
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
-from disaggregate.sampler.dense.metric import Information, Metric
-from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.metric import Information
+from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 
 # Numbers of a group's slopes that are held at once.
-_VALUES_AT_ONCE = 2**22
+VALUES_AT_ONCE = 2**22
 
 
 class OutcomeLikelihood:
@@ -31,20 +38,32 @@ class OutcomeLikelihood:
         Columns that every score has, rows sorted by group.
     reports : OutcomeReports
         What the groups report.
+    samples : OutcomeSamples, optional
+        Groups that are samples of populations.
     """
 
-    def __init__(self, columns: np.ndarray, reports: OutcomeReports) -> None:
-        self.columns, self.reports = columns, reports
+    def __init__(
+        self, columns: np.ndarray, reports: OutcomeReports, samples: OutcomeSamples | None = None
+    ) -> None:
+        self.columns, self.reports, self.samples = columns, reports, samples
         self._contrasts = contrasts(reports.n_outcomes)
         self._sizes = np.diff(reports.offsets)
 
+    def individual(self, query: Query) -> np.ndarray:
+        """Individual part of the scores g of all rows, shape (n_replicas, n_contrasts, n_rows)."""
+        weights = query.weights.reshape(-1, len(self.columns))
+        return (weights @ self.columns).reshape(-1, len(self._contrasts), self.columns.shape[1])
+
+    def offsets(self, query: Query) -> np.ndarray:
+        """Offsets of the groups, shape (n_replicas, n_contrasts, n_groups)."""
+        shape = len(query.weights), len(self._contrasts), len(self._sizes)
+        return query.group.reshape(shape) if query.group.shape[1] else np.zeros(shape)
+
     def scores(self, query: Query) -> np.ndarray:
         """Scores g of all rows, shape (n_replicas, n_contrasts, n_rows)."""
-        n_scores = len(self._contrasts)
-        weights = query.weights.reshape(-1, len(self.columns))
-        scores = (weights @ self.columns).reshape(-1, n_scores, self.columns.shape[1])
+        scores = self.individual(query)
         if query.group.shape[1]:
-            scores += np.repeat(query.group.reshape(-1, n_scores, len(self._sizes)), self._sizes, axis=2)
+            scores += np.repeat(self.offsets(query), self._sizes, axis=2)
         return scores
 
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
@@ -55,12 +74,24 @@ class OutcomeLikelihood:
         n_replicas = len(scores)
         by_score, log_likelihood = np.empty_like(scores), np.empty(n_replicas)
         replica_gradients(self.reports, self._contrasts, scores, log_likelihood, by_score)
-        by_columns = by_score.reshape(-1, by_score.shape[2]) @ self.columns.T
-        by_group, nothing = np.zeros((n_replicas, 0)), np.zeros(n_replicas)
+        by_group, by_error = np.zeros((n_replicas, len(self._contrasts), 0)), np.zeros(n_replicas)
         if query.group.shape[1]:
             by_group = np.add.reduceat(by_score, self.reports.offsets[:-1], axis=2)
+        if self.samples is not None:
+            parts = zip(self.individual(query), self.offsets(query), query.error, strict=True)
+            for r, part in enumerate(parts):
+                found = outcome_share_gradient(self.samples, *part)
+                log_likelihood[r] += found.log_density.sum()
+                by_score[r] += found.individual
+                by_group[r] += found.group if query.group.shape[1] else 0.0
+                by_error[r] = found.error
+        by_columns = by_score.reshape(-1, by_score.shape[2]) @ self.columns.T
         return LikelihoodGradient(
-            log_likelihood, by_columns.reshape(n_replicas, -1), by_group.reshape(n_replicas, -1), nothing, nothing
+            log_likelihood,
+            by_columns.reshape(n_replicas, -1),
+            by_group.reshape(n_replicas, -1),
+            by_error,
+            np.zeros(n_replicas),
         )
 
     def table(self, query: Query) -> np.ndarray:
@@ -69,7 +100,9 @@ class OutcomeLikelihood:
 
     def by_group(self, query: Query) -> np.ndarray:
         """Log likelihood of each group's report, shape (n_replicas, n_groups)."""
-        return log_likelihood_of_scores(self.reports, self.scores(query))
+        return log_likelihood_of_scores(
+            self.reports, self.individual(query), self.samples, self.offsets(query), query.error
+        )
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica.
@@ -77,16 +110,21 @@ class OutcomeLikelihood:
         A report on counts tells of their expectations mu, and is worth the inverse of the covariance of counts and
         report: with J the slopes of mu in the coordinates, the information is J' covariance^-1 J.
         """
-        return [self._information(scores, query.group.shape[1]) for scores in self.scores(query)]
+        found = [self._information(scores, query.group.shape[1]) for scores in self.scores(query)]
+        if self.samples is not None:
+            parts = zip(self.individual(query), self.offsets(query), query.error, strict=True)
+            for information, part in zip(found, parts, strict=True):
+                self._add_samples(information, self.samples, *part)
+        return found
 
     def _information(self, scores: np.ndarray, n_offsets: int) -> Information:
-        n_scores, size = len(scores), len(scores) * len(self.columns)
+        n_scores, size = len(scores), len(scores) * len(self.columns) + (self.samples is not None)
         p = probabilities_of(logits_of(scores.T))
         total = Information(
             np.zeros((size, size)), np.zeros((size, n_offsets)), np.zeros((n_offsets, n_offsets)), 0.0
         )
-        told = np.flatnonzero(self.reports.law != NOTHING)
-        at_once = max(1, _VALUES_AT_ONCE // (size * (n_scores + 1)))
+        told = np.flatnonzero((self.reports.law == EXACT) | (self.reports.law == NORMAL))
+        at_once = max(1, VALUES_AT_ONCE // (size * (n_scores + 1)))
         for first in range(0, len(told), at_once):
             self._add_groups(total, told[first : first + at_once], p)
         return total
@@ -125,16 +163,35 @@ class OutcomeLikelihood:
             ]
         )  # category, score, group, column
         pieces = np.einsum("gcd,cagm->dgam", root, by_column).reshape((n_outcomes - 1) * len(groups), -1)
+        if self.samples is not None:  # which have z beside the weights
+            pieces = np.pad(pieces, ((0, 0), (0, 1)))
         total.columns[:] += pieces.T @ pieces
         if not total.group.size:
             return
         of_groups = np.einsum("gcd,gca->dga", root, sums)
         by_piece = pieces.reshape(n_outcomes - 1, len(groups), -1)
-        places = [a * len(self._sizes) + groups for a in range(n_scores)]
-        for a, place in enumerate(places):
-            total.cross[:, place] += np.einsum("dgm,dg->mg", by_piece, of_groups[:, :, a])
-            for b, other in enumerate(places):
-                total.group[place, other] += np.sum(of_groups[:, :, a] * of_groups[:, :, b], axis=0)
+        indices = [a * len(self._sizes) + groups for a in range(n_scores)]
+        for a, index in enumerate(indices):
+            total.cross[:, index] += np.einsum("dgm,dg->mg", by_piece, of_groups[:, :, a])
+            for b, other in enumerate(indices):
+                total.group[index, other] += np.sum(of_groups[:, :, a] * of_groups[:, :, b], axis=0)
+
+    def _add_samples(
+        self, total: Information, samples: OutcomeSamples, individual: np.ndarray, group: np.ndarray, error: float
+    ) -> None:
+        """Add what the shares of populations tell by their means."""
+        slopes = mean_slopes(samples, individual, group, error)
+        for j, own in zip(samples.groups.tolist(), slopes, strict=True):
+            root = np.linalg.cholesky(np.linalg.inv(own.covariance))
+            pieces = np.column_stack([(own.rows @ self.columns.T).reshape(len(root), -1), own.error])
+            pieces = root.T @ pieces
+            total.columns[:] += pieces.T @ pieces
+            if not total.group.size:
+                continue
+            indices = np.arange(len(self._contrasts)) * len(self._sizes) + j
+            of_group = root.T @ own.group
+            total.cross[:, indices] += pieces.T @ of_group
+            total.group[np.ix_(indices, indices)] += of_group.T @ of_group
 
     def add_expected(
         self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
@@ -144,23 +201,56 @@ class OutcomeLikelihood:
 
         if label_sums.shape[1]:
             replica_expectations(self.reports, self._contrasts, self.scores(query), label_sums, share_tallies)
+            if self.samples is not None:
+                parts = zip(self.individual(query), self.offsets(query), query.error, strict=True)
+                for tallies, part in zip(share_tallies, parts, strict=True):
+                    self._add_shares(tallies, self.samples, *outcome_share_law(self.samples, *part))
         return query.group
 
+    def _add_shares(
+        self, tallies: np.ndarray, samples: OutcomeSamples, mean: np.ndarray, variance: np.ndarray
+    ) -> None:
+        """Spread the probability of each population's shares over the steps of its tallies."""
+        n_outcomes = mean.shape[1]
+        for j, own_mean, own_variance in zip(samples.groups.tolist(), mean, variance, strict=True):
+            for k, center, width in zip(range(n_outcomes), own_mean, np.sqrt(own_variance), strict=True):
+                start, stop = self.reports.tally_starts[j * n_outcomes + k :][:2]
+                steps = stop - start - 1
+                ends = (np.arange(steps + 2) - 0.5) / steps
+                ends[0], ends[-1] = -np.inf, np.inf
+                tallies[start:stop] += np.diff(ndtr((ends - center) / width))
 
-def log_likelihood_of_scores(reports: OutcomeReports, scores: np.ndarray) -> np.ndarray:
+
+def log_likelihood_of_scores(
+    reports: OutcomeReports,
+    individual: np.ndarray,
+    samples: OutcomeSamples | None,
+    offsets: np.ndarray,
+    error: np.ndarray,
+) -> np.ndarray:
     """Log likelihood of each group's report, shape (n_replicas, n_groups).
 
     Parameters
     ----------
     reports : OutcomeReports
         What the groups report.
-    scores : ndarray of shape (n_replicas, n_contrasts, n_rows)
-        g.
+    individual : ndarray of shape (n_replicas, n_contrasts, n_rows)
+        Individual part of the scores.
+    samples : OutcomeSamples or None
+        Groups that are samples of populations.
+    offsets : ndarray of shape (n_replicas, n_contrasts, n_groups)
+        Offsets of the groups.
+    error : ndarray of shape (n_replicas,)
+        z.
     """
     from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
 
-    by_group = np.empty((len(scores), len(reports.law)))
+    by_group = np.empty((len(individual), len(reports.law)))
+    scores = individual + np.repeat(offsets, np.diff(reports.offsets), axis=2)
     group_log_likelihoods(reports, contrasts(reports.n_outcomes), np.ascontiguousarray(scores), by_group)
+    if samples is not None:
+        for own, *part in zip(by_group, individual, offsets, error, strict=True):
+            own[samples.groups] += outcome_share_gradient(samples, *part).log_density
     return by_group
 
 
@@ -175,6 +265,8 @@ class OutcomeData:
         As for :class:`OutcomeLikelihood`.
     powers : ndarray of shape (1,)
         Powers of the evidence: the evidence itself.
+    samples : OutcomeSamples, optional
+        Groups that are samples of populations.
     """
 
     sweeps_per_batch = 50
@@ -182,9 +274,14 @@ class OutcomeData:
     n_adapting = 60
 
     def __init__(
-        self, components: Components, columns: np.ndarray, reports: OutcomeReports, powers: np.ndarray
+        self,
+        components: Components,
+        columns: np.ndarray,
+        reports: OutcomeReports,
+        powers: np.ndarray,
+        samples: OutcomeSamples | None = None,
     ) -> None:
-        likelihood = OutcomeLikelihood(np.ascontiguousarray(columns), reports)
+        likelihood = OutcomeLikelihood(np.ascontiguousarray(columns), reports, samples)
         self.target = Target(components, likelihood, powers)
         self._columns, self._reports = columns, reports
 
@@ -202,17 +299,7 @@ class OutcomeData:
         """Return the same data; there is no ladder."""
         return self
 
-    def advance(
-        self,
-        metric: Metric,
-        state: State,
-        rngs: list[np.random.Generator],
-        n_sweeps: int,
-        n_burn: int,
-        thin: int,
-        tally: Tally,
-        record: Record,
-    ) -> int:
-        """Do some sweeps of the chains in ``state``; return how many draws were recorded."""
+    def advance(self, sweeps: Sweeps) -> int:
+        """Do some sweeps; return how many draws were recorded."""
         with one_blas_thread_here():
-            return advance_in_numpy(self.target, metric, state, rngs, n_sweeps, n_burn, thin, tally, record)
+            return advance_in_numpy(self.target, sweeps)

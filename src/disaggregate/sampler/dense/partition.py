@@ -30,7 +30,7 @@ _SHARE_OF_MEMORY = 0.5
 
 
 def storage_for(wanted: str, n_rows: int, n_columns: int) -> Storage:
-    """Settle how columns are kept: "auto" is in double precision if that fits into memory, else not at all."""
+    """Settle how columns are stored: "auto" is in double precision if that fits into memory, else not at all."""
     if wanted != "auto":
         return cast(Storage, wanted)
     fits = 8 * n_rows * n_columns <= _SHARE_OF_MEMORY * memory()
@@ -61,13 +61,13 @@ class RowsInMemory:
         Which partition it is.
     X : ndarray of shape (n_rows, n_features)
         Features.
-    told : Reports
+    group_reports : Reports
         What the groups report.
     """
 
     index: int
     X: np.ndarray
-    told: Reports
+    group_reports: Reports
 
     def features(self) -> np.ndarray:
         """Return the features."""
@@ -75,7 +75,7 @@ class RowsInMemory:
 
     def reports(self) -> Reports:
         """Return what the groups report."""
-        return self.told
+        return self.group_reports
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Recipe:
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence.
     storage : {"float64", "float32", "recomputed"}
-        How columns are kept, or that they are worked out anew each time they are needed. The first and the last
+        How columns are stored, or that they are worked out anew each time they are needed. The first and the last
         give the same draws.
     """
 
@@ -121,19 +121,19 @@ class Partition:
         How it was made.
     tiles : tuple of Tile
         Its rows and groups, tile by tile.
-    kept : ndarray of shape (n_rows, n_columns), or (n_rows, n_features) where columns are recomputed
+    stored : ndarray of shape (n_rows, n_columns), or (n_rows, n_features) where columns are recomputed
         What columns come from.
     """
 
     index: int
     recipe: Recipe
     tiles: tuple[Tile, ...]
-    kept: np.ndarray
+    stored: np.ndarray
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.kept)
+        return len(self.stored)
 
     @property
     def n_groups(self) -> int:
@@ -152,9 +152,9 @@ class Partition:
         memory that is new costs more than the work that is done in it.
         """
         if self.recipe.storage == "float32":
-            wide = np.empty((self.largest_tile, self.kept.shape[1]))
+            wide = np.empty((self.largest_tile, self.stored.shape[1]))
         for tile in self.tiles:
-            part = self.kept[tile.rows]
+            part = self.stored[tile.rows]
             if self.recipe.storage == "recomputed":
                 part = tile_columns(part, self.recipe)
             elif self.recipe.storage == "float32":
@@ -167,12 +167,12 @@ def make_partition(rows: PartitionRows, recipe: Recipe) -> Partition:
     """Work out the columns tile by tile, so that they are the same as when they are recomputed later."""
     reports, X = rows.reports(), rows.features()
     tiles = tuple(tiles_of(reports, recipe.powers))
-    kept = X
+    stored = X
     if recipe.storage != "recomputed":
-        kept = np.empty((len(X), len(recipe.to_kernels)), dtype=recipe.storage)
+        stored = np.empty((len(X), len(recipe.to_kernels)), dtype=recipe.storage)
         for tile in tiles:
-            kept[tile.rows] = tile_columns(X[tile.rows], recipe)
-    return Partition(rows.index, recipe, tiles, kept)
+            stored[tile.rows] = tile_columns(X[tile.rows], recipe)
+    return Partition(rows.index, recipe, tiles, stored)
 
 
 def tiles_of(reports: Reports, powers: np.ndarray) -> Iterator[Tile]:

@@ -11,12 +11,12 @@ import numpy as np
 from disaggregate.groups import GroupedData
 from disaggregate.model.components import Components
 from disaggregate.model.reports import make_reports, run_of_groups
-from disaggregate.parallel.held import Held
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
+from disaggregate.parallel.partitions import Partitions
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.information import information_of
 from disaggregate.sampler.dense.kernels import kernels_for
-from disaggregate.sampler.dense.metric import Information, Metric
+from disaggregate.sampler.dense.metric import Information
 from disaggregate.sampler.dense.partition import (
     PARTITION_ROWS,
     Partition,
@@ -27,7 +27,7 @@ from disaggregate.sampler.dense.partition import (
     make_partition,
     partition_groups,
 )
-from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import replica_gradient
 
@@ -88,18 +88,18 @@ class PartitionedLikelihood:
 
     Parameters
     ----------
-    partitions : Held
+    partitions : Partitions
         The partitions.
     sizes : PartitionedRows
         How large they are.
     """
 
-    def __init__(self, partitions: Held, sizes: PartitionedRows) -> None:
+    def __init__(self, partitions: Partitions, sizes: PartitionedRows) -> None:
         self._partitions, self._sizes = partitions, sizes
 
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         """Log likelihood of each replica under its rung's evidence, and its gradient."""
-        parts = self._ask(gradient_of, query, rungs)
+        parts = self._query(gradient_of, query, rungs)
         return LikelihoodGradient(
             _sum([part.log_likelihood for part in parts]),
             _sum([part.columns for part in parts]),
@@ -110,11 +110,11 @@ class PartitionedLikelihood:
 
     def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under each rung's evidence."""
-        return _sum(self._ask(table_of, query))
+        return _sum(self._query(table_of, query))
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica."""
-        parts = self._ask(information_in, query, rungs)
+        parts = self._query(information_in, query, rungs)
         return [
             Information(
                 _sum([own.columns for own in replica]),
@@ -132,21 +132,21 @@ class PartitionedLikelihood:
         row = tally = 0
         offsets = []
         with_labels = label_sums.shape[1] > 0
-        for group, labels, tallies in self._ask(expected_in, query, with_labels, split=(noise,)):
+        for group, labels, tallies in self._query(expected_in, query, with_labels, split=(noise,)):
             label_sums[:, row : row + labels.shape[1]] += labels
             share_tallies[:, tally : tally + tallies.shape[1]] += tallies
             row, tally = row + labels.shape[1], tally + tallies.shape[1]
             offsets.append(group)
         return np.hstack(offsets)
 
-    def _ask(
+    def _query(
         self, function: Callable[..., Any], query: Query, *given: Any, split: tuple[np.ndarray, ...] = ()
     ) -> list[Any]:
         """Ask every partition; of arrays by group each one has its own part."""
         ends = np.cumsum(self._sizes.n_groups)[:-1]
         arrays = [np.split(array, ends, axis=1) for array in (query.group, *split)]
         own = [tuple(np.ascontiguousarray(part) for part in parts) for parts in zip(*arrays, strict=True)]
-        return self._partitions.ask(function, own, query._replace(group=query.group[:, :0]), *given)
+        return self._partitions.query(function, own, query._replace(group=query.group[:, :0]), *given)
 
 
 class PartitionedData:
@@ -156,7 +156,7 @@ class PartitionedData:
     ----------
     components : Components
         What weights mean.
-    rows : Held
+    rows : Partitions
         Rows of the partitions, where they will be worked on.
     sizes : PartitionedRows
         How large they are.
@@ -168,9 +168,9 @@ class PartitionedData:
     n_starts = 2
     n_adapting = 0  # chains in lock step share their steps, and must not depend on each other
 
-    def __init__(self, components: Components, rows: Held, sizes: PartitionedRows, recipe: Recipe) -> None:
+    def __init__(self, components: Components, rows: Partitions, sizes: PartitionedRows, recipe: Recipe) -> None:
         self._rows, self._sizes, self._recipe = rows, sizes, recipe
-        likelihood = PartitionedLikelihood(rows.then(make_partition, recipe), sizes)
+        likelihood = PartitionedLikelihood(rows.map(make_partition, recipe), sizes)
         self.target = Target(components, likelihood, recipe.powers)
 
     @property
@@ -188,19 +188,9 @@ class PartitionedData:
         recipe = Recipe(self._recipe.basis, self._recipe.to_kernels, powers, self._recipe.storage)
         return PartitionedData(self.target.components, self._rows, self._sizes, recipe)
 
-    def advance(
-        self,
-        metric: Metric,
-        state: State,
-        rngs: list[np.random.Generator],
-        n_sweeps: int,
-        n_burn: int,
-        thin: int,
-        tally: Tally,
-        record: Record,
-    ) -> int:
-        """Do some sweeps of all chains; see :meth:`disaggregate.sampler.dense.whole.WholeData.advance`."""
-        return advance_in_numpy(self.target, metric, state, rngs, n_sweeps, n_burn, thin, tally, record)
+    def advance(self, sweeps: Sweeps) -> int:
+        """Do some sweeps of all chains; return how many draws were recorded."""
+        return advance_in_numpy(self.target, sweeps)
 
 
 def gradient_of(

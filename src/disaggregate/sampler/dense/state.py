@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from disaggregate.sampler.dense.metric import Metric
+
 
 class State(NamedTuple):
     """Where the replicas of some chains stand, one per rung; sweeps change these arrays in place.
@@ -69,6 +71,33 @@ class Record(NamedTuple):
     log_ratios: np.ndarray
     label_sums: np.ndarray
     share_tallies: np.ndarray
+
+
+class Sweeps(NamedTuple):
+    """Sweeps to do, and the arrays that they change.
+
+    Attributes
+    ----------
+    metric : Metric
+        Steps and masses.
+    state, tally, record : State, Tally, Record
+        Changed in place.
+    rngs : list of numpy.random.Generator
+        One per chain.
+    n_sweeps : int
+        How many sweeps to do.
+    n_burn, thin : int
+        After the first ``n_burn`` sweeps of a chain every ``thin``-th is kept.
+    """
+
+    metric: Metric
+    state: State
+    rngs: list[np.random.Generator]
+    n_sweeps: int
+    n_burn: int
+    thin: int
+    tally: Tally
+    record: Record
 
 
 def new_state(position: np.ndarray) -> State:

@@ -11,7 +11,7 @@ from disaggregate.model.priors import LOG_SCALE_BOUND, SLICE_WIDTH, ScalePrior, 
 from disaggregate.sampler.dense.metric import Metric, kinetic_energy, momentum_from, velocity_of
 from disaggregate.sampler.dense.state import State, Tally, moving_rungs
 from disaggregate.sampler.dense.target import Target
-from disaggregate.sampler.exchange import trade_places
+from disaggregate.sampler.exchange import swap_replicas
 
 # Trajectories of half to all of this length. The mass makes the density nearly round, where a quarter of a turn
 # is enough.
@@ -86,7 +86,7 @@ def move_replicas(
     noise = np.concatenate([rng.standard_normal((len(moving), n_coordinates)) for rng in rngs])
     if is_held:
         noise[:, scale_coordinates(target.components)] = 0.0
-    know(target, state, chains, rungs)
+    evaluate_replicas(target, state, chains, rungs)
     position, force = state.position[chains, rungs], state.force[chains, rungs]
     momentum = momentum_from(metric, sets, noise)
     before = state.energy[chains, rungs] + 0.5 * np.sum(noise**2, axis=1)
@@ -108,7 +108,7 @@ def holds_scales(sweep: int, n_scales: int) -> bool:
     return n_scales > 1 and sweep // 2 % 2 == 1
 
 
-def know(target: Target, state: State, chains: np.ndarray, rungs: np.ndarray) -> None:
+def evaluate_replicas(target: Target, state: State, chains: np.ndarray, rungs: np.ndarray) -> None:
     """Work out energies and forces that are not known."""
     unknown = np.flatnonzero(state.is_known[chains, rungs] == 0)
     if len(unknown):
@@ -168,7 +168,7 @@ def jump_in_scales(target: Target, state: State, rngs: Generators) -> None:
     components, n_rungs = target.components, state.position.shape[1]
     n_scales, n_moving = len(components.priors), max(n_rungs - 1, 1)
     every = np.indices((len(rngs), n_moving)).reshape(2, -1)
-    know(target, state, *every)
+    evaluate_replicas(target, state, *every)
     noise = np.array(
         [
             [[(rng.standard_normal(), -rng.standard_exponential()) for _ in range(n_scales)]]
@@ -202,6 +202,6 @@ def exchange_replicas(
     n_chains, n_rungs, n_coordinates = state.position.shape
     tables = target.table(state.position.reshape(-1, n_coordinates)).reshape(n_chains, n_rungs, n_rungs)
     for chain, rng in enumerate(rngs):
-        order = trade_places(tables[chain], tally.swapped[chain], log_ratios[chain], rng)
+        order = swap_replicas(tables[chain], tally.swapped[chain], log_ratios[chain], rng)
         state.position[chain] = state.position[chain, order]
         state.is_known[chain, order != np.arange(n_rungs)] = 0

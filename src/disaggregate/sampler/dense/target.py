@@ -1,4 +1,4 @@
-"""The density that chains draw from, whoever computes its likelihood."""
+"""The density that chains draw from, for any back end of the likelihood."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from disaggregate.even_choice import even_choice
 from disaggregate.sampler.dense.mode import Mode, find_mode
 from disaggregate.sampler.dense.start import HOPELESS, random_start, start_around
-from disaggregate.sampler.dense.state import empty_tally, new_record, new_state
+from disaggregate.sampler.dense.state import Sweeps, empty_tally, new_record, new_state
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import Tuning
 from disaggregate.sampler.dense.whole import WholeData
+from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Starts of a trial, sweeps before the first draw, and sweeps between two draws.
 N_STARTS = 4
@@ -106,7 +106,7 @@ def run_trial(
     rng : numpy.random.Generator
         The trial's own generator.
     on_sweeps : callable, optional
-        Told how many sweeps were done.
+        Called with the number of sweeps that were done.
     """
     starts = [start_around(data.target, modes[start % len(modes)], rng) for start in range(N_STARTS)]
     position = np.stack([_draws_from(data, tuning, start, n_draws, rng, on_sweeps) for start in starts])
@@ -123,9 +123,10 @@ def _draws_from(
 ) -> np.ndarray:
     state, tally, record = new_state(start[None]), empty_tally(1, 1), new_record(data, 1, 1, 0, labels=False)
     drawn = np.empty((n_draws, start.shape[1]))
-    data.advance(tuning.metric, state, [rng], _N_BURN, _NEVER, 1, tally, record)
+    sweeps = Sweeps(tuning.metric, state, [rng], _N_BURN, _NEVER, 1, tally, record)
+    data.advance(sweeps)
     for index in range(n_draws):
-        data.advance(tuning.metric, state, [rng], _THIN, _NEVER, 1, tally, record)
+        data.advance(sweeps._replace(n_sweeps=_THIN))
         drawn[index] = state.position[0, 0]
     if on_sweeps is not None:
         on_sweeps(_N_BURN + _THIN * n_draws)
@@ -135,4 +136,4 @@ def _draws_from(
 def _judged(data: WholeData, position: np.ndarray) -> np.ndarray:
     components = data.target.components
     scales = position[:, components.n_weights : components.n_weights + len(components.priors)]
-    return np.concatenate([data.scores(position, even_choice(data.n_rows, _MOST_ROWS)), scales], axis=1)
+    return np.concatenate([data.scores(position, evenly_spaced(data.n_rows, _MOST_ROWS)), scales], axis=1)

@@ -12,15 +12,15 @@ from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.metric import Metric, metric_of
 from disaggregate.sampler.dense.mode import Mode
 from disaggregate.sampler.dense.start import best_mode, start_chains
-from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_record, new_state
-from disaggregate.sampler.rungs import place, respaced
+from disaggregate.sampler.dense.state import State, Sweeps, Tally, empty_tally, new_record, new_state
+from disaggregate.sampler.rungs import log_powers, respaced
 
 _ACCEPTED = 0.8
 _FIRST_STEP, _LARGEST_STEP = 0.4, 1.6
 
 # Sweeps of each phase of the pilot but the last, and between two changes of the steps. The curvature is measured
 # at several positions of a phase: one place is not like all others.
-_PHASES = (40, 60, 80)
+PHASES = (40, 60, 80)
 _LEARN_EVERY = 10
 
 # Sweeps of the last phase: enough for the steps, and enough for the evidence to compare kernels by.
@@ -30,7 +30,7 @@ ENOUGH_TO_COMPARE = 240
 
 def pilot_sweeps(n_last: int) -> int:
     """Sweeps of a pilot whose last phase has ``n_last``."""
-    return sum(_PHASES) + n_last
+    return sum(PHASES) + n_last
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def tune(
     rng : numpy.random.Generator
         The pilot's own generator.
     on_sweeps : callable, optional
-        Told how many sweeps were done, some times a second.
+        Called with the number of sweeps done, some times per second.
     mode : Mode, optional
         The best mode that is known; without it a search is made.
     """
@@ -89,15 +89,15 @@ def tune(
     state = new_state(start_chains(backend.target, [0], mode, [rng]))
     components = backend.target.components
     metric = metric_of(components, np.full(2 * len(powers), _FIRST_STEP), _tempered(backend, mode, powers))
-    for phase, n_sweeps in enumerate((*_PHASES, n_last)):
+    for phase, n_sweeps in enumerate((*PHASES, n_last)):
         found = _run_phase(backend, metric, state, n_sweeps, rng, on_sweeps)
         metric = metric._replace(step=found.step)
-        if phase == len(_PHASES):
+        if phase == len(PHASES):
             break  # the last steps belong to the present masses and rungs
         metric = metric_of(components, metric.step, found.curvature)
         if phase > 0 and len(powers) > 1:
             spaced = respaced(powers, 1.0 - found.swapped / n_sweeps, n_replicas)
-            nearest = np.abs(place(powers)[:, None] - place(spaced)).argmin(axis=0)
+            nearest = np.abs(log_powers(powers)[:, None] - log_powers(spaced)).argmin(axis=0)
             state = new_state(state.position[:, nearest])._replace(sweep=state.sweep)
             sets = np.concatenate([nearest, len(powers) + nearest])
             metric = Metric(*(np.ascontiguousarray(part[sets]) for part in metric))
@@ -155,7 +155,8 @@ def _run_phase(
         tally = empty_tally(1, n_rungs)
         record = new_record(backend, 1, n_rungs, _LEARN_EVERY, labels=False)
         n_burn = int(state.sweep[0])
-        backend.advance(metric._replace(step=step), state, [rng], _LEARN_EVERY, n_burn, 1, tally, record)
+        here = metric._replace(step=step)
+        backend.advance(Sweeps(here, state, [rng], _LEARN_EVERY, n_burn, 1, tally, record))
         log_ratios[turn * _LEARN_EVERY : (turn + 1) * _LEARN_EVERY] = record.log_ratios[:, 0]
         step = adapted(step, tally, 1.5 / math.sqrt(1.0 + turn))
         steps.append(np.log(step))
@@ -165,15 +166,13 @@ def _run_phase(
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
     late = np.exp(np.mean(steps[len(steps) // 2 :], axis=0))
-    return _Phase(late, typical_curvature(curvatures, len(backend.target.components.priors)), swapped, log_ratios)
+    return _Phase(late, typical_curvature(curvatures), swapped, log_ratios)
 
 
-def typical_curvature(curvatures: Sequence[np.ndarray] | np.ndarray, n_scales: int) -> np.ndarray:
+def typical_curvature(curvatures: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Average the curvatures of several positions.
 
-    With several scales some positions are much narrower than others along this direction or that, and an average
-    of the curvatures would make all trajectories crawl. An average of the widths lets them go where there is room.
+    Some positions are much narrower than others along this direction or that, and an average of the curvatures
+    would make all trajectories crawl. An average of the widths lets them go where there is room.
     """
-    if n_scales == 1:
-        return np.mean(curvatures, axis=0)
     return np.linalg.inv(np.mean([np.linalg.inv(curvature) for curvature in curvatures], axis=0))

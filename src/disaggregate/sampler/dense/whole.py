@@ -18,8 +18,8 @@ from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.information import information_of
 from disaggregate.sampler.dense.kernels import kernels_for
-from disaggregate.sampler.dense.metric import Information, Metric
-from disaggregate.sampler.dense.state import Record, State, Tally
+from disaggregate.sampler.dense.metric import Information
+from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 
 # Steps in the logarithm of 1 / chi for the slope and for the curvature of the log likelihood. A force that is off
@@ -80,8 +80,8 @@ class WholeLikelihood:
         """Draw the groups' offsets of each replica, and add the expected labels and shares."""
         group = query.group.copy()
         first = np.zeros(1, dtype=np.int64)
-        for place, one in enumerate(_one_by_one(query)):
-            own = slice(place, place + 1)
+        for index, one in enumerate(_one_by_one(query)):
+            own = slice(index, index + 1)
             tables = self.reports
             if self.noise is not None and one.noise is not None:
                 tables = self.noise.tables(tables, first, one.noise)
@@ -188,42 +188,22 @@ class WholeData:
         group = np.searchsorted(self._reports.offsets, rows, side="right") - 1
         return query.weights @ self._columns[:, rows] + query.group[:, group]
 
+    def individual_scores(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Return what recorded weights of the individual part make of some rows, shape (n_draws, n_rows)."""
+        return weights[:, : len(self._columns)] @ self._columns[:, rows]
+
     def with_powers(self, powers: np.ndarray) -> WholeData:
         """Return the same data with another ladder."""
         return WholeData(self.target.components, self._columns, self._base, powers, self._noise)
 
-    def advance(
-        self,
-        metric: Metric,
-        state: State,
-        rngs: list[np.random.Generator],
-        n_sweeps: int,
-        n_burn: int,
-        thin: int,
-        tally: Tally,
-        record: Record,
-    ) -> int:
-        """Do some sweeps of one chain; return how many draws were recorded.
-
-        Parameters
-        ----------
-        metric : Metric
-            Steps and masses.
-        state, tally, record : State, Tally, Record
-            Changed in place.
-        rngs : list of numpy.random.Generator
-            The chain's own.
-        n_sweeps : int
-            How many sweeps to do.
-        n_burn, thin : int
-            After the first ``n_burn`` sweeps of the chain every ``thin``-th is kept.
-        """
+    def advance(self, sweeps: Sweeps) -> int:
+        """Do some sweeps of one chain; return how many draws were recorded."""
         if not self._is_compiled:
             with one_blas_thread_here():
-                return advance_in_numpy(self.target, metric, state, rngs, n_sweeps, n_burn, thin, tally, record)
+                return advance_in_numpy(self.target, sweeps)
         from disaggregate.sampler.compiled.dense import advance_dense
 
+        metric, state, [rng], *schedule, tally, record = sweeps
         return advance_dense(
-            self._columns, self._reports, self.target.components, metric, state, rngs[0], n_sweeps, n_burn, thin,
-            tally, record,
-        )  # fmt: skip
+            self._columns, self._reports, self.target.components, metric, state, rng, *schedule, tally, record
+        )

@@ -1,0 +1,208 @@
+"""Small fits that were stopped half-way, to be resumed by the thousand.
+
+A whole ``fit`` spends most of its time on what no checkpoint can change: reading the data, setting up threads,
+judging the draws. Here these are done once per kind of fit. What is read from a checkpoint or from a folder of
+draws goes the way that it goes in a fit: it is checked, chains are set up from it, sweep, and become a posterior.
+"""
+
+from __future__ import annotations
+
+import _thread
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+SHORT = {"n_chains": 1, "n_draws": 200, "n_burn": 2, "n_jobs": 1, "random_state": 0, "kernel": "rbf", "gamma": 1.0}
+KINDS: tuple[dict[str, Any], ...] = (
+    {"n_replicas": 1, "n_chains": 2},
+    {"n_replicas": 3},
+    {"prior": "spike_slab"},
+    {"prior": "spike_slab", "n_replicas": 3},
+    {"n_replicas": 1, "group_effects": True},
+    {"n_replicas": 1, "outcomes": 3},
+)
+_SWEEPS_LEFT = 3
+
+
+def make_fit(kind: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a small fit, to be called with what says how to resume it."""
+    import disaggregate as dg
+
+    settings = {name: value for name, value in kind.items() if name != "outcomes"}
+    groups = np.repeat(["a", "b", "c"], [2, 4, 3])
+    X = np.random.default_rng(0).normal(size=(len(groups), 2))
+    shares: dict[str, Any] = {"a": 0.5, "b": 0.25, "c": 0.9}
+    if "outcomes" in kind:
+        shares = {
+            name: {"x": share, "y": (1.0 - share) / 2.0, "z": (1.0 - share) / 2.0}
+            for name, share in shares.items()
+        }
+
+    def fit(**how: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # six draws are too few to judge
+            return dg.GroupStatsClassifier(**{**SHORT, **settings}).fit(X, shares, groups=groups, **how)
+
+    return fit
+
+
+class StoppedFit:
+    """A fit that was stopped half-way.
+
+    Parameters
+    ----------
+    kind : mapping
+        Settings that differ from the usual ones.
+    folder : Path
+        New folder for its checkpoint, and for its draws.
+    in_folder : bool
+        Whether its draws are in files.
+
+    Attributes
+    ----------
+    tree : dict
+        What is in its checkpoint.
+    saved : bytes
+        The checkpoint.
+    """
+
+    def __init__(self, kind: Mapping[str, Any], folder: Path, *, in_folder: bool) -> None:
+        folder.mkdir()
+        self.fit, self.checkpoint = make_fit(kind), folder / "run.dgc"
+        self.draws = folder / "draws" if in_folder else None
+        n_batches = 2 if kind.get("weights") == "sparse" and "n_replicas" not in kind else 8
+        with stopped_after(n_batches * kind.get("n_chains", 1)):
+            stopped = self.fit(checkpoint=self.checkpoint, draws_to=self.draws)
+        self._plan, self._data = stopped._session.plan, stopped._data
+        self._fingerprint = stopped._session._fingerprint
+        self.tree = _nearly_done(read_tree(self.checkpoint), stopped._session._ready.chains)
+        write_tree(self.checkpoint, self.tree)
+        self.saved = self.checkpoint.read_bytes()
+
+    def resume(self, tree: dict[str, Any] | None = None) -> str:
+        """Resume it for a few sweeps, and tell whether that was refused.
+
+        Parameters
+        ----------
+        tree : dict, optional
+            What the checkpoint is taken to hold; without it the file is read.
+        """
+        from disaggregate.fitting.session import FitSession
+        from disaggregate.sampler.streams import Streams
+
+        plan = replace(self._plan, streams=Streams(0))
+        files = _KnownFit(self._fingerprint, tree)
+        try:
+            session = FitSession(files, {}, plan.X, self._data, self.checkpoint, True, self.draws)
+            session.seed_or(0)
+            session.start_or_resume(plan)
+        except (ValueError, OSError):
+            return "refused"
+        chains = session._ready.chains
+        with warnings.catch_warnings(), suppress(KeyboardInterrupt):  # what a fit says that has no draws
+            warnings.simplefilter("ignore")  # scores beyond all numbers, of weights that a forger made large
+            for chain in chains:
+                if chain.n_done < chain.n_sweeps:
+                    chain.advance()
+            session._ready.fitted(session._storage)
+        return "resumed"
+
+    def resume_whole(self) -> str:
+        """Resume it as its owner would, with all that belongs to a fit."""
+        try:
+            with stopped_after(8):
+                self.fit(checkpoint=self.checkpoint, draws_to=self.draws, resume=True)
+        except (ValueError, OSError):
+            return "refused"
+        except KeyboardInterrupt:  # it was stopped before anything was drawn
+            pass
+        return "resumed"
+
+
+def read_tree(path: Path) -> dict[str, Any]:
+    """Read what is in a checkpoint."""
+    from disaggregate.saving.archive import read_archive
+    from disaggregate.saving.model import CLASSES
+    from disaggregate.saving.tree import Reader
+
+    document, arrays = read_archive(path)
+    return Reader(CLASSES, arrays).read(document["checkpoint"])
+
+
+def write_tree(path: Path, tree: dict[str, Any]) -> None:
+    """Write a checkpoint, as its writer does."""
+    from disaggregate.saving.archive import write_archive
+    from disaggregate.saving.model import CLASSES
+    from disaggregate.saving.tree import Writer
+
+    writer = Writer(CLASSES)
+    write_archive(path, {"checkpoint": writer.write(tree)}, writer.arrays, packed=False)
+
+
+def _nearly_done(tree: dict[str, Any], chains: Sequence[Any]) -> dict[str, Any]:
+    """Plan so few draws that those who resume are done after some sweeps."""
+    left = min(chain.n_sweeps - chain.n_done for chain in chains)
+    found = tree["resume_state"]
+    for planned in found.get("kernels", [found]):
+        planned["n_draws"] -= left - _SWEEPS_LEFT
+    return tree
+
+
+class _KnownFit:
+    """Reads checkpoints of a fit whose fingerprint is known, or gives out what somebody has forged."""
+
+    def __init__(self, fingerprint: str, tree: dict[str, Any] | None) -> None:
+        self._fingerprint, self._tree = fingerprint, tree
+
+    def fingerprint(self, *given: Any) -> str:
+        return self._fingerprint
+
+    def read(self, path: Path, fingerprint: str) -> dict[str, Any] | None:
+        from disaggregate.saving.checkpoint import read_checkpoint
+
+        if self._tree is None:
+            return read_checkpoint(path, fingerprint)
+        return {**self._tree, "seed": 0}
+
+    def writer(self, *given: Any) -> Any:
+        raise AssertionError("nothing is written here")
+
+
+@contextmanager
+def stopped_after(n_batches: int) -> Iterator[None]:
+    """Interrupt chains after so many batches in all, as a forged number of draws may have no end."""
+    from disaggregate.sampler.chain import SparseChain
+    from disaggregate.sampler.dense.chains import DenseChains
+    from disaggregate.sampler.ladder import LadderChain
+
+    kinds, left = (SparseChain, DenseChains, LadderChain), [n_batches]
+    before = [kind.advance for kind in kinds]
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore interrupts
+
+    def counted(advance: Callable[[Any], None]) -> Callable[[Any], None]:
+        def count(chain: Any) -> None:
+            left[0] -= 1
+            if left[0] >= 0:
+                advance(chain)
+                return
+            if left[0] == -1:
+                _thread.interrupt_main()
+            time.sleep(0.002)
+
+        return count
+
+    for kind, advance in zip(kinds, before, strict=True):
+        kind.advance = counted(advance)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        for kind, advance in zip(kinds, before, strict=True):
+            kind.advance = advance  # type: ignore[method-assign]

@@ -1,0 +1,74 @@
+import io
+
+import pandas as pd
+import pytest
+
+from disaggregate.cli.column_widths import column_widths, table_width
+from disaggregate.cli.main import main
+from disaggregate.cli.output import print_table
+
+HEADERS = ["town", "estimate", "conf_low", "conf_high", "told"]
+COLUMNS = [["Ashford", "Lea"], ["0.340", "0.29"], ["0.072", "0.1"], ["0.817", "0.9"], ["rests on the prior", ""]]
+WRAPS = [True, False, False, False, True]
+
+
+def test_with_room_nothing_is_wrapped():
+    assert column_widths(HEADERS, COLUMNS, WRAPS, None) == [7, 8, 8, 9, 18]
+    assert column_widths(HEADERS, COLUMNS, WRAPS, 66) == [7, 8, 8, 9, 18]
+
+
+def test_names_of_numbers_are_broken_before_words_are():
+    assert column_widths(HEADERS, COLUMNS, WRAPS, 59) == [7, 8, 5, 5, 18]
+    assert column_widths(HEADERS, COLUMNS, WRAPS, 50) == [7, 8, 5, 5, 9]
+
+
+@pytest.mark.parametrize("room", [1, 20, 45])
+def test_nothing_is_ever_cut(room):
+    widths = column_widths(HEADERS, COLUMNS, WRAPS, room)
+    assert widths == [7, 8, 5, 5, 5]
+    assert table_width(widths) == 46
+
+
+def test_a_column_of_nothing():
+    assert column_widths(["x"], [[]], [False], 1) == [1]
+
+
+class Narrow(io.StringIO):
+    """A terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("columns", ["80", "20"])
+def test_numbers_of_a_table_are_whole_on_any_terminal(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("TERM", "dumb")
+    terminal = Narrow()
+    monkeypatch.setattr("sys.stdout", terminal)
+    numbers = {name: [0.123, 0.456] for name in ("estimate", "conf_low", "conf_high", "bound_low", "bound_high")}
+    table = pd.DataFrame({"town": ["Ashford on the Water", "Lea"], **numbers, "n": [7, 9], "weight": [7.0, 9.0]})
+    print_table(table.assign(told="rests on the prior", contraction=0.0, std_error=0.0), "Rates", as_json=False)
+    said = terminal.getvalue()
+    assert said.count("0.123") == said.count("0.456") == 5
+    assert "…" not in said
+    assert "weight" not in said  # it says what n says
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["check", "p.csv"], "RESULTS: table of results, one row per group"),
+        (["check", "p.csv", "r.csv"], "--group COLUMN: group of each person"),
+        (["subgroups", "m.dgz", "p.csv"], "--by COLUMNS: columns"),
+        (["predict", "m.dgz", "p.csv", "-o", "o.csv", "--level", "90"], "did you mean 0.9?"),
+        (["predict", "m.dgz", "p.csv", "-o", "o.csv", "--level", "x"], "between 0 and 1, such as 0.9, got 'x'"),
+        (["predict", "p.csv", "m.dgz", "-o", "o.csv"], "p.csv is a table; expected the model"),
+    ],
+)
+def test_mistakes_are_told_in_few_lines(arguments, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert len(said.splitlines()) <= 4

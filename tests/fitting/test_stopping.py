@@ -1,0 +1,73 @@
+"""Draws in rounds: until they are enough, within the budget, and the same after an interruption."""
+
+import numpy as np
+import pytest
+
+import disaggregate.estimator as estimator
+from disaggregate.posterior import stopping
+from disaggregate.posterior.stopping import more_draws
+from tests.contract.small import small_model
+from tests.fitting.test_going_on import TOWN, Killed, assert_same, fit, killed_after
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.usefixtures("short_pilots"),
+]
+
+
+@pytest.fixture(autouse=True)
+def small_rounds(monkeypatch):
+    monkeypatch.setattr(estimator, "FIRST", 30)
+    monkeypatch.setattr(estimator, "BURN", 20)
+    monkeypatch.setattr(stopping, "BUDGET", 100)
+
+
+def auto(**settings):
+    return small_model(**{"n_draws": "auto", "n_burn": "auto", "n_replicas": 1, **settings})
+
+
+def want(monkeypatch, n_effective, rhat=np.inf):
+    monkeypatch.setattr(stopping, "ENOUGH", n_effective)
+    monkeypatch.setattr(stopping, "AGREE", rhat)
+
+
+def test_rounds_double_within_the_budget():
+    assert [more_draws(n) for n in (30, 60, 100, 130)] == [30, 40, 0, 0]
+
+
+@pytest.mark.parametrize("settings", [{}, {"prior": "spike_slab"}, {"kernel": "auto", "gamma": "auto"}])
+def test_draws_are_added_until_they_are_enough(settings, monkeypatch):
+    want(monkeypatch, 1.0)
+    assert fit(auto(**settings)).posterior_.shape[1] == 30
+    want(monkeypatch, np.inf)
+    assert fit(auto(**settings)).posterior_.shape[1] == 100
+
+
+def test_chains_that_disagree_go_on(monkeypatch):
+    want(monkeypatch, 1.0, rhat=0.5)
+    assert fit(auto()).posterior_.shape[1] == 100
+
+
+@pytest.mark.parametrize("n_writes", [2, 3, 4])
+def test_a_killed_fit_goes_on_to_the_same_draws(n_writes, tmp_path, monkeypatch):
+    want(monkeypatch, np.inf)
+    whole = fit(auto(kernel="auto", gamma="auto"))
+    path = tmp_path / "run.dgc"
+    with monkeypatch.context() as patch:
+        killed_after(n_writes, patch)
+        with pytest.raises(Killed):
+            fit(auto(kernel="auto", gamma="auto"), checkpoint=path)
+    assert_same(fit(auto(kernel="auto", gamma="auto"), checkpoint=path, resume=True), whole)
+
+
+def test_a_warm_start_adds_a_round(monkeypatch):
+    want(monkeypatch, 1.0)
+    model = fit(auto())
+    model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, warm_start=True)
+    assert model.posterior_.shape[1] == 60
+
+
+@pytest.mark.parametrize("name", ["n_draws", "n_burn"])
+def test_other_words_are_refused(name):
+    with pytest.raises(ValueError, match=f'{name} must be .* or "auto"'):
+        fit(small_model(**{name: "some"}))

@@ -1,0 +1,104 @@
+"""Compiled parts of the sampler have no way in from Python, so that fits compile sooner; tests make their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numba
+import numpy as np
+
+from disaggregate.sampler.chain import empty_record
+from disaggregate.sampler.compiled import collapsed as _collapsed
+from disaggregate.sampler.compiled import counts as _counts
+from disaggregate.sampler.compiled import expansion as _expansion
+from disaggregate.sampler.compiled import hamiltonian as _hamiltonian
+from disaggregate.sampler.compiled import latent as _latent
+from disaggregate.sampler.compiled import normal as _normal
+from disaggregate.sampler.compiled import products as _products
+from disaggregate.sampler.compiled import relocation as _relocation
+from disaggregate.sampler.compiled import selection as _selection
+from disaggregate.sampler.compiled import sweep as _sweep
+from disaggregate.sampler.compiled import turnover as _turnover
+from disaggregate.sampler.compiled import weights_and_scale as _scale
+from disaggregate.sampler.model import Prior, SparseData, State
+
+
+def block(part: Callable) -> Callable:
+    """Compile a way into one Gibbs block."""
+    return numba.njit(lambda problem, prior, state, rng: part(problem, prior, state, rng), nogil=True)
+
+
+def one_sweep(advance: Callable) -> Callable:
+    """Do one sweep, and record nothing."""
+    nothing = empty_record(0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    def sweep(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
+        before = int(state.sweep[0])
+        advance(problem, prior, state, rng, 1, before + 1, 1, nothing)
+        assert state.sweep[0] == before + 1
+
+    return sweep
+
+
+expansion = SimpleNamespace(
+    expand_scores=block(_expansion.expand_scores), slice_fit_scale=block(_expansion.slice_fit_scale)
+)
+relocation = SimpleNamespace(relocate_kernels=block(_relocation.relocate_kernels))
+turnover = SimpleNamespace(turn_over_kernels=block(_turnover.turn_over_kernels))
+hamiltonian = SimpleNamespace(move_weights=block(_hamiltonian.move_weights))
+latent = SimpleNamespace(
+    draw_scores_exactly=block(_latent.draw_scores_exactly), walk_scores=block(_latent.walk_scores)
+)
+products = SimpleNamespace(gather_products=block(_products.gather_products), fit_rows=block(_products.fit_rows))
+scale = SimpleNamespace(draw_scale=block(_scale.draw_scale), slice_scale=block(_scale.slice_scale))
+selection = SimpleNamespace(select_kernels=block(_selection.select_kernels))
+sweep = SimpleNamespace(
+    sparse_sweep=one_sweep(_sweep.advance_sparse),
+    published_sweep=one_sweep(_sweep.advance_published),
+)
+weights = SimpleNamespace(draw_weights=block(_scale.draw_weights))
+
+
+@numba.njit
+def draw_positive_normal(mean, rng):
+    return _normal.draw_positive_normal(mean, rng)
+
+
+@numba.njit
+def log_normal_cdf(x):
+    return _normal.log_normal_cdf(x)
+
+
+@numba.njit
+def chances_of(fitted):
+    return _normal.chances_of(fitted)
+
+
+@numba.njit
+def count_law(fitted, units, law, longer):
+    positive, negative, _ = _normal.chances_of(fitted)
+    return _counts.count_law(positive, negative, units, law, longer)
+
+
+@numba.njit
+def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer):
+    found = count_law(fitted, units, law, longer)
+    return _counts.log_evidence_given_law(found, fitted, units, likelihood, log_likelihood)
+
+
+@numba.njit
+def collapsed_likelihood(evidence, scores, fitted, least):
+    return _collapsed.collapsed_likelihood(evidence, scores, fitted, least)
+
+
+@numba.njit
+def collapsed_gradient(evidence, scores, fitted, gradient):
+    return _collapsed.collapsed_gradient(evidence, scores, fitted, gradient)
+
+
+collapsed = SimpleNamespace(collapsed_gradient=collapsed_gradient, collapsed_likelihood=collapsed_likelihood)
+normal = SimpleNamespace(
+    draw_positive_normal=draw_positive_normal, log_normal_cdf=log_normal_cdf, chances_of=chances_of
+)
+counts = SimpleNamespace(count_law=count_law, log_evidence_given_fitted=log_evidence_given_fitted)
