@@ -19,8 +19,8 @@ from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.reports import make_reports, run_of_groups
 from disaggregate.parallel import Threads
 from disaggregate.parallel.dask import executor_of
-from disaggregate.sampler.dense.partition import PartitionRows, partition_groups
-from disaggregate.sampler.dense.partitioned import PartitionedRows, with_sizes
+from disaggregate.sampler.dense.partition import PartitionSource, partition_groups
+from disaggregate.sampler.dense.partitioned import PartitionSources, with_sizes
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 from disaggregate.settings import is_sparse, settings_of_tables
 from disaggregate.tables.check import in_order
@@ -30,7 +30,7 @@ from disaggregate.tables.check_spread import spread_problems
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import iter_table, read_with_notes, schema_of, write_rows
-from disaggregate.tables.folders import AllRows, FolderRows, PeopleFolder, columns_from_path, narrowed
+from disaggregate.tables.folders import FolderSource, LazyFeatures, PeopleFolder, columns_from_path, narrowed
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.problems import TableError, require_no_errors, without_choices
@@ -117,7 +117,7 @@ def fit_folder(
     require_disk_space_for_model(output, classifier, len(narrow))
     classifier._fit_partitions(
         encoder.transform(sample),
-        AllRows(folder, kept, encoder, schema),
+        LazyFeatures(folder, kept, encoder, schema),
         folder_partitions(folder, kept, data, encoder, schema),
         data,
         **arguments,
@@ -161,14 +161,14 @@ def _without_warm_start(how: dict[str, Any]) -> dict[str, Any]:
 
 def folder_partitions(
     folder: PeopleFolder, kept: np.ndarray, data: GroupedData, encoder: Encoder, schema: Schema
-) -> PartitionedRows:
+) -> PartitionSources:
     """Cut the people of a folder into partitions of whole groups, which know their files and rows."""
     reports, runs = make_reports(data), partition_groups(data.offsets)
-    rows: list[PartitionRows] = []
+    rows: list[PartitionSource] = []
     for index, (first, last) in enumerate(runs):
         own = kept[data.order[data.offsets[first] : data.offsets[last]]]
         told = run_of_groups(reports, first, last)
-        rows.append(FolderRows(index, *narrowed(folder, own), encoder, schema, told))
+        rows.append(FolderSource(index, *narrowed(folder, own), encoder, schema, told))
     return with_sizes(rows, runs, data)
 
 
