@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ from disaggregate.tables.check import in_order
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
 from disaggregate.tables.check_spread import spread_problems
+from disaggregate.tables.column_roles import ColumnNames, takes_columns
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import iter_table, read_with_notes, schema_of, write_rows
@@ -47,6 +48,7 @@ ROWS_AT_ONCE = 5_000
 
 
 @renamed(told="on_problems", room_for="output")
+@takes_columns
 def fit_folder(
     people: Any,
     results: Any,
@@ -60,7 +62,7 @@ def fit_folder(
     reading: Reading | None = None,
     on_problems: ShowProblems | None = None,
     output: str | Path | None = None,
-    **roles: Any,
+    **columns: Unpack[ColumnNames],
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
 
@@ -73,7 +75,7 @@ def fit_folder(
     people : path
         A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
         like ``district=7`` is a column.
-    results, group, sampled, confidence, noise_kind, settings, how, reading, on_problems, output, **roles
+    results, group, sampled, confidence, noise_kind, settings, how, reading, on_problems, output, **columns
         As for :func:`disaggregate.fit_tables`; the prior must be a Gaussian process, and ``centers`` is 500 unless
         the settings say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One
         row per person: no ``count``.
@@ -84,6 +86,7 @@ def fit_folder(
         Fitted.
     """
     _require_dense(settings or {})
+    roles: dict[str, Any] = dict(columns)
     _require_people(roles.get("count"))
     _require_two_outcomes(roles)
     arguments = _without_warm_start(how or {})

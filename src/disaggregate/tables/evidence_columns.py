@@ -45,7 +45,7 @@ from disaggregate.tables.messages import plural, some
 from disaggregate.tables.outcome_columns import outcome_evidence_and_problems
 from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.report_numbers import bounds_are_shares, report_numbers
-from disaggregate.tables.roles import Roles
+from disaggregate.tables.roles import ROLES, Roles
 
 EvidenceByGroup = dict[Hashable, Evidence]
 
@@ -272,11 +272,10 @@ def _repeated(ids: list[Hashable | None]) -> list[Problem]:
 
 def _misplaced(roles: Roles, sampled: bool) -> list[Problem]:
     """Roles that have no meaning for a sample, or only for one."""
+    wrong = [name for name, role in ROLES.items() if role.of_sample is (not sampled) and roles.names(name)]
     if not sampled:
-        wrong = ["size"] if roles.size else []
         advice = "is for people who are a sample of a larger group; say so (sampled), or leave the role out."
     else:
-        wrong = [role for role in ("confidence", "low", "high", "noise") if roles.names(role)]
         advice = (
             "is about the people in the table, not about the larger group that they are a sample of; leave it out."
         )
