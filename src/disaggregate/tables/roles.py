@@ -44,11 +44,14 @@ def resolve_roles(
     given: dict[str, Any] = dict(columns)
     counted, rest = _names(given.pop("positives", None) or ()), given.get("rest")
     is_tally = len(counted) > 1 or (bool(counted) and rest is not None)
+    others: dict[str, Any] = {
+        name: _names(value or ()) if ROLES[name].several else value for name, value in given.items()
+    }
     roles = Roles(
         group=group,
         positives=None if is_tally or not counted else counted[0],
         tallies=counted if is_tally else (),
-        **{name: _names(value or ()) if ROLES[name].several else value for name, value in given.items()},
+        **others,
     )
     complaints = [*_unknown_names(roles, people, results), *_clashes(roles), *_incomplete(roles, results)]
     if complaints:
