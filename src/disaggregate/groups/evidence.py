@@ -36,6 +36,7 @@ __all__ = [
     "Fraction",
     "NoisyCount",
     "Population",
+    "RoundedCount",
     "Survey",
     "Unknown",
 ]
@@ -482,6 +483,61 @@ class NoisyCount(Evidence):
 
     def reported_share(self, n: int) -> float:
         return self.value / n
+
+
+@dataclass(frozen=True)
+class RoundedCount(Evidence):
+    """A count of positives that was rounded at random to a multiple of some base, as census offices do.
+
+    A count is rounded to the multiple below it or above it, the more probably the nearer it is, so that it is
+    right on average. Statistics Canada rounds to multiples of 5, Stats NZ to multiples of 3. Where counts were
+    rounded to the nearest multiple give :class:`Between`.
+
+    Parameters
+    ----------
+    value : int
+        The published count, a multiple of ``base``.
+    base : int
+        What it was rounded to a multiple of; 1 is an exact count.
+    """
+
+    nouns: ClassVar[tuple[str, str]] = ("rounded count", "rounded counts")
+    excludes_others: ClassVar[bool] = True
+
+    value: int
+    base: int
+
+    def __post_init__(self) -> None:
+        value, base = (whole_number("RoundedCount", name, getattr(self, name)) for name in ("value", "base"))
+        set_fields(self, value=value, base=base)
+        if base == 0 or value % base:
+            raise ValueError(
+                f"RoundedCount expects value to be a multiple of base, got value={value} and base={base}; use "
+                "NoisyCount for a count with other noise."
+            )
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        if self.value - self.base >= n:
+            raise ValueError(
+                f"RoundedCount({self.value}, {self.base}) cannot hold in a group of {n}: no count from 0 to {n} "
+                "is rounded to it."
+            )
+        with np.errstate(divide="ignore"):  # beyond the base is -inf: impossible
+            return np.log(np.maximum(1.0 - np.abs(counts - self.value) / self.base, 0.0))
+
+    def support(self, n: int) -> tuple[int, int]:
+        reach = self.base - 1
+        return min(max(self.value - reach, 0), n), min(self.value + reach, n)
+
+    def reported_share(self, n: int) -> float:
+        return min(self.value / n, 1.0)
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        low, high = self.support(n)
+        return low / n, high / n
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,15 @@ class Roles:
         needs=("positives",),
         of_sample=False,
     )
+    rounded_to: str | None = _one(
+        "results",
+        "number to a multiple of which a count was rounded at random, such as 5",
+        "rounded to multiples of",
+        values="counts",
+        option="rounded-to",
+        needs=("positives",),
+        of_sample=False,
+    )
     size: str | None = _one(
         "results",
         "size of the population that the people are a sample of",
@@ -181,6 +190,7 @@ class ColumnNames(TypedDict, total=False):
     low: str | None
     high: str | None
     noise: str | None
+    rounded_to: str | None
     size: str | None
     count: str | None
     weight: str | None
