@@ -112,8 +112,8 @@ def test_no_feature_left():
 
 
 def test_each_role_is_one_that_a_caller_can_name():
-    made_from_others = {"group", "tallies"}
-    assert set(ColumnNames.__annotations__) == set(ROLES) - made_from_others
+    of_their_own = {"group", "confidence", "tallies"}
+    assert set(ColumnNames.__annotations__) == set(ROLES) - of_their_own
 
 
 def test_roles_are_arguments_with_a_description():

@@ -181,12 +181,11 @@ OF_PEOPLE = tuple(name for name, role in ROLES.items() if role.table == "people"
 
 
 class ColumnNames(TypedDict, total=False):
-    """Columns as a caller names them: by their roles, one name or several."""
+    """Columns as a caller names them by their roles; group and confidence are arguments of their own."""
 
     share: str | None
     positives: str | Iterable[str] | None
     total: str | None
-    confidence: str | None
     low: str | None
     high: str | None
     noise: str | None
