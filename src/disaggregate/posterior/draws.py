@@ -258,13 +258,10 @@ def gather_dense_draws(
     shape, noise = (n_draws, components.n_places), components.noise_coordinate - components.n_weights
     return KernelDraws(
         basis=basis,
-        delta2=np.ascontiguousarray(scales[:, :, 0]),
-        n_active=np.full(scales.shape[:2], len(basis.centers)),
         weights=put("weights", (n_draws, basis.n_columns), np.dtype(float), pieces()),
-        context_delta2=np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
         places=put("places", shape, np.dtype(float), places()) if has_places else None,
-        place_delta2=np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
         report_delta2=np.ascontiguousarray(scales[:, :, noise]) if components.n_noises else None,
+        **_scales_of(scales, basis, has_context, has_places),
     )
 
 
@@ -317,14 +314,21 @@ def gather_outcome_draws(
     of_places = (n_draws, n_scores * n_places)
     return KernelDraws(
         basis=basis,
-        delta2=np.ascontiguousarray(scales[:, :, 0]),
-        n_active=np.full(scales.shape[:2], len(basis.centers)),
         weights=put("weights", (n_draws, n_scores * basis.n_columns), np.dtype(float), pieces()),
-        context_delta2=np.ascontiguousarray(scales[:, :, 1]) if n_context else None,
         places=put("places", of_places, np.dtype(float), places()) if n_places else None,
-        place_delta2=np.ascontiguousarray(scales[:, :, -1]) if n_places else None,
         n_outcomes=n_outcomes,
+        **_scales_of(scales, basis, n_context > 0, n_places > 0),
     )
+
+
+def _scales_of(scales: np.ndarray, basis: Basis, has_context: bool, has_places: bool) -> dict[str, Any]:
+    """Return the scales of the components; every kernel is active."""
+    return {
+        "n_active": np.full(scales.shape[:2], len(basis.centers)),
+        "delta2": np.ascontiguousarray(scales[:, :, 0]),
+        "context_delta2": np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
+        "place_delta2": np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
+    }
 
 
 def _used_columns(weights: csr_array) -> np.ndarray:

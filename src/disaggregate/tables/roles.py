@@ -15,6 +15,7 @@ from disaggregate.tables.column_roles import (
     ROLES,
     ColumnNames,
     Roles,
+    require_roles,
     takes_columns,
 )
 from disaggregate.tables.messages import nearest, some
@@ -48,6 +49,7 @@ def resolve_roles(
     confidence : str, optional
         Column of results: confidence in the share.
     """
+    require_roles(columns)
     given: dict[str, Any] = {**columns}
     counted, rest = _names(given.pop("positives", None) or ()), given.get("rest")
     is_tally = len(counted) > 1 or (bool(counted) and rest is not None)
