@@ -24,9 +24,9 @@ from disaggregate.groups.context import Context, context_of, indices_of
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, distribute, one_blas_thread
-from disaggregate.parallel.fit_progress import Show, fit_progress
+from disaggregate.parallel.fit_progress import ShowProgress, fit_progress
 from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts, is_interrupted
-from disaggregate.parallel.monitor import Told
+from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -39,7 +39,7 @@ from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.stopping import BURN, FIRST, are_enough
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
 from disaggregate.sampler.chain import Moves, Schedule
-from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_partitions, partition_rows
+from disaggregate.sampler.dense.partitioned import PartitionSources, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import (
@@ -209,7 +209,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         # how it runs
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: Show | Told = "auto",
+        progress: ShowProgress | ProgressCallback = "auto",
         executor: Executor | None = None,
         storage: Literal["auto", "float64", "float32", "recomputed"] = "auto",
         **deprecated: Any,
@@ -312,7 +312,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         self,
         sample: np.ndarray,
         everybody: Any,
-        partitions: PartitionedRows,
+        partitions: PartitionSources,
         data: GroupedData,
         checkpoint: str | Path | None = None,
         resume: bool = False,
@@ -326,7 +326,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             An even choice of the individuals, for centres and widths.
         everybody : sequence
             The individuals in the caller's order; ``everybody[rows]`` are the features of some.
-        partitions : PartitionedRows
+        partitions : PartitionSources
             The partitions.
         data : GroupedData
             Groups and evidence.
@@ -363,7 +363,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         training: Individuals,
         data: GroupedData,
         context: Context | None,
-        partitions: PartitionedRows | None,
+        partitions: PartitionSources | None,
         warm_start: bool,
         checkpoint: str | Path | None,
         resume: bool,
@@ -572,7 +572,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
             ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
             are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
-            the reports removed, and ``told`` says in words whether the groups tell the estimate.
+            the reports removed, and ``rests_on`` says in words whether the groups tell the estimate.
         """
         from disaggregate.posterior.bounds import reported_shares
         from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
@@ -795,10 +795,10 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         features: np.ndarray,
         data: GroupedData,
         context: Context | None,
-        partitions: PartitionedRows | None,
+        partitions: PartitionSources | None,
         streams: Streams,
         threads: Threads,
-        progress: Told | None,
+        progress: ProgressCallback | None,
     ) -> FitPlan:
         """Put together all that a fit needs."""
         bases, odds = self._candidates(features, streams)

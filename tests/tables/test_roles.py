@@ -1,8 +1,10 @@
+import inspect
 from dataclasses import asdict
 
 import pandas as pd
 import pytest
 
+from disaggregate.tables.column_roles import ROLES, ColumnNames, takes_columns
 from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles, resolve_roles
 
@@ -107,3 +109,31 @@ def test_roles_must_fit_together(roles, message):
 def test_no_feature_left():
     with pytest.raises(TableError, match="people has no column left to be a feature"):
         resolve(ignore=["age", "job", "w", "r1", "r2", "name"])
+
+
+def test_each_role_is_one_that_a_caller_can_name():
+    made_from_others = {"group", "tallies"}
+    assert set(ColumnNames.__annotations__) == set(ROLES) - made_from_others
+
+
+def test_roles_are_arguments_with_a_description():
+    @takes_columns
+    def look(people, *, group, confidence=1.0, **columns):
+        """Look at columns.
+
+        Parameters
+        ----------
+        {columns}
+        confidence : float
+        """
+        return columns
+
+    shown = inspect.signature(look).parameters
+    assert list(shown)[:3] == ["people", "group", "share"]
+    assert shown["share"].default is None
+    assert shown["features"].default == ()
+    assert "share : str, optional\n            Column of results: share" in look.__doc__
+    assert look.__doc__.count("confidence :") == 1
+    assert look(None, group="g", share="s") == {"share": "s"}
+    with pytest.raises(TypeError, match=r"'shar'; did you mean 'share'"):
+        look(None, group="g", shar="s")

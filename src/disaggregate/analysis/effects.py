@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from disaggregate.analysis.dependence import predictions
 from disaggregate.analysis.importance import permutation_importance
 from disaggregate.posterior.batches import Predict, average_draws
-from disaggregate.posterior.contraction import CONTRACTION, TOLD, change_contraction, in_words
+from disaggregate.posterior.contraction import CONTRACTION, RESTS_ON, change_contraction, in_words
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.kinds import text_of
@@ -147,7 +147,7 @@ def avg_comparisons(
     DataFrame
         Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; contrasts such as "+1", "+1 sd",
         "+1 year" or "female - male". With a prior also ``contraction``, the share of its variance that the reports
-        removed, and ``told``, the same in words.
+        removed, and ``rests_on``, the same in words.
     """
     how = read_variables(people, variables)
     n_each = read_counts(counts, len(people))
@@ -223,7 +223,7 @@ def _suppressed(
         for name, values in columns.items():
             table.loc[is_told, name] = values
     if prior is not None:
-        table[TOLD] = in_words(table[CONTRACTION].to_numpy())
+        table[RESTS_ON] = in_words(table[CONTRACTION].to_numpy())
     if min_group_size == 1:
         return table
     why = f"{SUPPRESSED}: fewer than {min_group_size} people, or what would give them away"

@@ -173,7 +173,7 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "verdict": verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
                 "contraction": float(diagnostics.contraction),
-                "told": diagnostics.told,
+                "rests_on": diagnostics.rests_on,
                 "features": analysis.encoder.feature_names_,
                 "notes": [*map(str, analysis.problems), *told],
             }

@@ -84,8 +84,8 @@ def _print_rows(table: DataFrame, title: str) -> None:
 
 
 def _fewer_columns(table: DataFrame) -> DataFrame:
-    """Leave out what a terminal has no room for: numbers that are also told in words, by the interval or by n."""
-    left_out = ["contraction", "std_error"] if "told" in table else []
+    """Leave out what a terminal has no room for: numbers that are also there in words, by the interval or by n."""
+    left_out = ["contraction", "std_error"] if "rests_on" in table else []
     if {"n", "weight"} <= set(table) and (table["n"] == table["weight"]).all():
         left_out.append("weight")
     return table.drop(columns=left_out)

@@ -12,10 +12,10 @@ from typing import Literal
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from disaggregate.durations import duration
-from disaggregate.parallel.monitor import Told, progress_console
+from disaggregate.parallel.durations import duration
+from disaggregate.parallel.monitor import ProgressCallback, progress_console
 
-Show = bool | Literal["auto"]
+ShowProgress = bool | Literal["auto"]
 
 _LOG = logging.getLogger("disaggregate")
 
@@ -119,7 +119,7 @@ class FitProgress:
         Tells the time in seconds.
     """
 
-    def __init__(self, n_sampled: int, show: Show, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, n_sampled: int, show: ShowProgress, clock: Callable[[], float] = time.monotonic) -> None:
         self._forecast, self._show, self._clock = Forecast(n_sampled), show, clock
         self._is_told, self._is_shown, self._begun = False, False, clock()
         self._bar = Progress(
@@ -171,7 +171,9 @@ class FitProgress:
         self._bar.start()
 
 
-def fit_progress(n_sampled: int, show: Show | Told) -> AbstractContextManager[Told | None]:
+def fit_progress(
+    n_sampled: int, show: ShowProgress | ProgressCallback
+) -> AbstractContextManager[ProgressCallback | None]:
     """Return a context to which the stages of a fit report their progress.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from disaggregate.posterior.contraction import TOLD
+from disaggregate.posterior.contraction import RESTS_ON
 from disaggregate.report.axis import Axis
 from disaggregate.report.elements import Element, Fold, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import changes, common_axis
@@ -155,7 +155,7 @@ def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Element
         "std_error": "Standard error",
         "conf_low": f"{level_in_words(level)} from",
         "conf_high": "to",
-        **({TOLD: "Told"} if TOLD in compared else {}),
+        **({RESTS_ON: "Rests on"} if RESTS_ON in compared else {}),
     }
     caption = "Average effect of each feature on the probability."
     table = as_estimates(effects.table, caption, headings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from disaggregate.posterior.contraction import BY_PRIOR
+from disaggregate.posterior.contraction import ON_PRIOR
 from disaggregate.report.elements import Element, Facts, Table, Text
 from disaggregate.report.information import resting_on_prior
 from disaggregate.report.subgroups import Rates
@@ -56,7 +56,7 @@ def _head(diagnostics: Diagnostics, found: Sequence[Rates]) -> tuple[str, str]:
     n_prior, n_known = resting_on_prior(found)
     if n_prior:
         return f"Settled, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
-    if diagnostics.told == BY_PRIOR:
+    if diagnostics.rests_on == ON_PRIOR:
         return "Settled, but how people differ rests on the prior, not on the results.", "bad"
     return "Ready to use.", "good"
 

@@ -135,10 +135,10 @@ def columns_from_path(root: Path, file: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class FolderRows:
+class FolderSource:
     """Rows of a partition that are read from their files whenever they are needed.
 
-    See ``sampler.dense.partition.PartitionRows``.
+    See ``sampler.dense.partition.PartitionSource``.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class FolderRows:
 
 
 @dataclass(frozen=True)
-class AllRows:
+class LazyFeatures:
     """The features of all rows, of which some are read when they are asked for by number."""
 
     folder: PeopleFolder

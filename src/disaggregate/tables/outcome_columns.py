@@ -20,7 +20,7 @@ from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.messages import plural, some
 from disaggregate.tables.problems import Problem, TableError, column_of
-from disaggregate.tables.roles import Roles
+from disaggregate.tables.roles import OF_RESULTS, ROLES, Roles
 
 
 def outcome_evidence_and_problems(
@@ -116,7 +116,7 @@ def _whole(told: dict[Hashable, float]) -> dict[Hashable, int]:
 def _numbers(results: pd.DataFrame, roles: Roles) -> tuple[dict[str, np.ndarray], list[Problem]]:
     """Read the columns as numbers; shares are from 0 to 1, and counts whole."""
     numbers, problems = {}, []
-    for role in ("shares", "tallies", "total", "size", "confidence"):
+    for role in (role for role in OF_RESULTS if ROLES[role].of_outcomes):
         for name in roles.names(role):
             try:
                 numbers[name] = numbers_of(results[name])
@@ -143,7 +143,7 @@ def _require_range(role: str, values: np.ndarray, groups: pd.Series) -> None:
 
 def _unsupported(roles: Roles, sampled: bool) -> list[Problem]:
     """Say what there is not yet for several outcomes."""
-    wrong = [role for role in ("low", "high", "noise") if roles.names(role)]
+    wrong = [role for role in OF_RESULTS if not ROLES[role].of_outcomes and roles.names(role)]
     found = [f"{role} is not yet for several outcomes; leave it out." for role in wrong]
     if not sampled:
         found += [
