@@ -678,7 +678,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         return {name: value for name, value in state.items() if name != "_session"}
 
     def _fitted_and_rows(self, X: Any, groups: Any) -> tuple[Posterior, Individuals]:
-        """Return the posterior, and features with the context and the place of each row, if the fit knows any."""
+        """Return the posterior, and features with the context and the group of each row, if the fit knows any."""
         check_is_fitted(self)
         features = read_features(self, X, fitting=False)
         if self.context_ is None and self.group_effects_ is None:
@@ -687,10 +687,10 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
 
     def _individuals(self, features: np.ndarray, ids: Any) -> Individuals:
         context = None if self.context_ is None else self.context_.of_rows(features, ids)
-        place = None
+        group_index = None
         if self.group_effects_ is not None and ids is not None:
-            place = indices_of(ids, self.group_effects_.names)
-        return Individuals(features, context, place)
+            group_index = indices_of(ids, self.group_effects_.names)
+        return Individuals(features, context, group_index)
 
     def _find_context(self, features: np.ndarray, data: GroupedData, has_groups: bool) -> Context | None:
         if not self.context or (self.context == "auto" and not has_groups):

@@ -11,7 +11,7 @@ from disaggregate.analysis.folders import fit_folder
 from disaggregate.analysis.renamed import renamed
 from disaggregate.analysis.table_warnings import ShowProblems
 from disaggregate.analysis.tables import fit_in_memory
-from disaggregate.tables.column_roles import ColumnNames, takes_columns
+from disaggregate.tables.column_roles import ColumnNames, require_roles, takes_columns
 from disaggregate.tables.folders import is_folder
 from disaggregate.tables.problems import TableError
 from disaggregate.tables.reading import Reading
@@ -79,6 +79,7 @@ def fit_tables(
     Analysis
         Fitted.
     """
+    require_roles(columns)
     given: dict[str, Any] = {
         **columns,
         "group": group,

@@ -71,7 +71,7 @@ def _print_rows(table: DataFrame, title: str) -> None:
     ]
     headers = [visible(str(name)) for name in table]
     are_numbers = [table[name].dtype.kind in "iuf" for name in table]
-    columns = [[row[place] for row in rows] for place in range(len(headers))]
+    columns = [[row[index] for row in rows] for index in range(len(headers))]
     console = Console()
     room = console.width if console.is_terminal else None  # a file or another program has all the room it needs
     widths = column_widths(headers, columns, [not is_number for is_number in are_numbers], room)

@@ -155,8 +155,8 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
     thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(VALUES_AT_ONCE // len(data.order), 1)))
     reports, noise, peaks = make_reports(data), make_report_noise(data), log_peaks(data)
     scales = thinned.scales["report"].ravel()
-    place = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
-    offsets = thinned.offsets(None, place)  # of places alone: the context is in the scores
+    group_index = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
+    offsets = thinned.offsets(None, group_index)  # of places alone: the context is in the scores
     individual = thinned.scores(as_individuals(X)[data.order]) - np.repeat(offsets, data.sizes, axis=1)
     individual = np.clip(individual, -_FARTHEST, _FARTHEST)
     rung, known = np.zeros(1, dtype=np.int64), np.zeros((1, len(data.names)))

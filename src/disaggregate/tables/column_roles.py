@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field, fields
@@ -181,12 +180,11 @@ OF_PEOPLE = tuple(name for name, role in ROLES.items() if role.table == "people"
 
 
 class ColumnNames(TypedDict, total=False):
-    """Columns as a caller names them: by their roles, one name or several."""
+    """Columns as a caller names them by their roles; group and confidence are arguments of their own."""
 
     share: str | None
     positives: str | Iterable[str] | None
     total: str | None
-    confidence: str | None
     low: str | None
     high: str | None
     noise: str | None
@@ -204,38 +202,33 @@ class ColumnNames(TypedDict, total=False):
 def takes_columns(function: Function) -> Function:
     """Show the roles in the signature and the docstring of a function that takes them as ``**columns``.
 
-    The line ``{columns}`` of the docstring becomes one entry per role. Other names are refused as Python does.
+    The line ``{columns}`` of the docstring becomes one entry per role.
     """
     own = inspect.signature(function)
     given = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    roles = {name: ROLES[name] for name in ColumnNames.__annotations__ if name not in own.parameters}
-    known = {one.name for one in given} | set(roles)
-
-    @functools.wraps(function)
-    def called(*arguments: Any, **named: Any) -> Any:
-        unknown = [name for name in named if name not in known]
-        if unknown:
-            raise TypeError(
-                f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}; "
-                f"{did_you_mean(unknown[0], sorted(known))}"
-            )
-        return function(*arguments, **named)
-
     shown = [
         inspect.Parameter(
             name, inspect.Parameter.KEYWORD_ONLY, default=None if getattr(Roles, name) is None else ()
         )
-        for name in roles
+        for name in ColumnNames.__annotations__
     ]
     after = 1 + next(index for index, one in enumerate(given) if one.name == "group")
-    called.__signature__ = own.replace(  # type: ignore[attr-defined]
+    function.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[*given[:after], *shown, *given[after:]]
     )
-    called.__doc__ = _with_entries(function.__doc__ or "", roles)
-    return cast(Function, called)
+    function.__doc__ = _with_entries(function.__doc__ or "")
+    return function
 
 
-def _with_entries(text: str, roles: dict[str, Role]) -> str:
+def require_roles(columns: Iterable[str]) -> None:
+    """Refuse names of arguments that are no roles, as Python does."""
+    known = sorted(ColumnNames.__annotations__)
+    for name in columns:
+        if name not in known:
+            raise TypeError(f"got an unexpected keyword argument {name!r}; {did_you_mean(name, known)}")
+
+
+def _with_entries(text: str) -> str:
     """Put one entry per role where a docstring has the line ``{columns}``."""
     lines = []
     for line in text.splitlines():
@@ -243,7 +236,8 @@ def _with_entries(text: str, roles: dict[str, Role]) -> str:
             lines.append(line)
             continue
         indent = line[: len(line) - len(line.lstrip())]
-        for name, role in roles.items():
+        for name in ColumnNames.__annotations__:
+            role = ROLES[name]
             kind = "str or iterable of str, optional" if role.several else "str, optional"
             noun = "Columns" if role.several else "Column"
             where = {"neither": "No column", "both": f"{noun} of either table"}.get(

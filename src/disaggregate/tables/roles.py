@@ -15,6 +15,7 @@ from disaggregate.tables.column_roles import (
     ROLES,
     ColumnNames,
     Roles,
+    require_roles,
     takes_columns,
 )
 from disaggregate.tables.messages import nearest, some
@@ -27,7 +28,12 @@ _KINDS_OF_RESULT = tuple(name for name in OF_RESULTS if not ROLES[name].of_outco
 
 @takes_columns
 def resolve_roles(
-    people: pd.DataFrame, results: pd.DataFrame, *, group: str, **columns: Unpack[ColumnNames]
+    people: pd.DataFrame,
+    results: pd.DataFrame,
+    *,
+    group: str,
+    confidence: str | None = None,
+    **columns: Unpack[ColumnNames],
 ) -> Roles:
     """Check every name, and let all columns of people without a role be features unless some are named.
 
@@ -40,8 +46,11 @@ def resolve_roles(
     group : str
         Group id, in both tables.
     {columns}
+    confidence : str, optional
+        Column of results: confidence in the share.
     """
-    given: dict[str, Any] = dict(columns)
+    require_roles(columns)
+    given: dict[str, Any] = {**columns}
     counted, rest = _names(given.pop("positives", None) or ()), given.get("rest")
     is_tally = len(counted) > 1 or (bool(counted) and rest is not None)
     others: dict[str, Any] = {
@@ -51,6 +60,7 @@ def resolve_roles(
         group=group,
         positives=None if is_tally or not counted else counted[0],
         tallies=counted if is_tally else (),
+        confidence=confidence,
         **others,
     )
     complaints = [*_unknown_names(roles, people, results), *_clashes(roles), *_incomplete(roles, results)]
