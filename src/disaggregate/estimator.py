@@ -447,8 +447,8 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         Returns
         -------
         DataFrame
-            Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row. With more than two classes
-            a row for each class of a group, named by ``outcome`` after the group.
+            Columns ``group, n, reported, implied, conf_low, conf_high``; a row per group. With more than two
+            classes a row for each class of a group, named by ``outcome`` after the group.
         """
         check_is_fitted(self)
         members = members_of_groups(self._data)
