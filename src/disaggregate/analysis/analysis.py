@@ -109,7 +109,7 @@ class Analysis:
         title, *lines = repr(self).splitlines()
         rows = [line.strip().partition("  ") for line in lines]
         cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(told.strip())}</td></tr>" for name, _, told in rows
+            f"<tr><th>{escape(name)}</th><td>{escape(value.strip())}</td></tr>" for name, _, value in rows
         )
         return f"<table><caption>{escape(title)}</caption><tbody>{cells}</tbody></table>"
 

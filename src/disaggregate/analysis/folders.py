@@ -170,8 +170,8 @@ def folder_partitions(
     rows: list[PartitionSource] = []
     for index, (first, last) in enumerate(runs):
         own = kept[data.order[data.offsets[first] : data.offsets[last]]]
-        told = run_of_groups(reports, first, last)
-        rows.append(FolderSource(index, *narrowed(folder, own), encoder, schema, told))
+        reported = run_of_groups(reports, first, last)
+        rows.append(FolderSource(index, *narrowed(folder, own), encoder, schema, reported))
     return with_sizes(rows, runs, data)
 
 
@@ -243,6 +243,6 @@ def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, P
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
-    told = columns_from_path(root, file)
+    from_path = columns_from_path(root, file)
     for piece in iter_table(file, ROWS_AT_ONCE, schema):
-        yield piece, apply_schema(piece.assign(**told), schema) if told else piece
+        yield piece, apply_schema(piece.assign(**from_path), schema) if from_path else piece

@@ -92,7 +92,7 @@ class FitPlan:
     executor : Executor or None
         Where to run instead.
     progress : callable or None
-        Who is told of progress.
+        Called with progress.
     storage : {"auto", "float64", "float32", "recomputed"}
         How partitions keep their columns.
     """

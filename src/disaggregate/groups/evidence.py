@@ -167,7 +167,7 @@ class Evidence(ABC):
     def share_bounds(self, n: int) -> tuple[float, float]:
         """Return the least and the greatest share of positives in a group of ``n`` that are possible.
 
-        Only what is told as certain counts; a report that may be off leaves everything possible.
+        Only what is certain counts; a report that may be off leaves everything possible.
         """
         return 0.0, 1.0
 

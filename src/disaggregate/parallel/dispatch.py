@@ -39,7 +39,7 @@ def run_tasks(
     threads : Threads, optional
         Where to run; one thread per core by default.
     progress : callable, optional
-        Who is told of progress.
+        Called with progress.
     """
     with Monitor(n_sweeps, callback=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]

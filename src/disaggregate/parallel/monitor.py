@@ -17,7 +17,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
-# Who is told of progress: sweeps done, sweeps in all, and what for.
+# Called with progress: sweeps done, sweeps in all, and what for.
 ProgressCallback = Callable[[int, int, str], object]
 
 
@@ -50,7 +50,7 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave everything as it is: who is told shows what is shown."""
+        """Leave everything as it is: the callback shows what is shown."""
 
     def stop(self) -> None:
         """Ask every chain to stop at its next report."""
@@ -74,7 +74,8 @@ class Monitor:
 def progress_console() -> Console:
     """Return the console on standard error that progress is shown on.
 
-    A bar in a notebook needs ipywidgets. Without them rich warns at every start, so it is told of no notebook.
+    A bar in a notebook needs ipywidgets. Without them rich warns at every start, unless it does not know of
+    the notebook.
     """
     return Console(stderr=True, force_jupyter=None if find_spec("ipywidgets") else False)
 

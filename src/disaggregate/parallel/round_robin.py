@@ -35,7 +35,7 @@ def run_round_robin(
     threads : Threads, optional
         How many threads to use when no executor is given; one per core by default.
     progress : callable, optional
-        Who is told of progress.
+        Called with progress.
     executor : Executor, optional
         Where to run instead, in rounds of some seconds.
     watcher : Watcher, optional

@@ -67,8 +67,8 @@ def _high_enough(n_rows: int) -> Axes:
 def _labels(table: pd.DataFrame) -> list[str]:
     """Put what a row is into words; what every row has in common need not be said."""
     keys = key_columns(table)
-    told = [name for name in keys if name == keys[-1] or table[name].astype(str).nunique() > 1]
-    texts = [table[name].astype(object).where(table[name].notna(), "missing").astype(str) for name in told]
+    shown = [name for name in keys if name == keys[-1] or table[name].astype(str).nunique() > 1]
+    texts = [table[name].astype(object).where(table[name].notna(), "missing").astype(str) for name in shown]
     between = ": " if keys == ["term", "contrast"] else ", "
     return [between.join(parts) for parts in zip(*texts, strict=True)] if texts else ["all"] * len(table)
 

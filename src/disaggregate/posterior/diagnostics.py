@@ -120,9 +120,9 @@ class Diagnostics:
         """
         known, verdict = self.reports, self.verdict
         if known is not None and known.misfits:
-            told = {name: p for name, p in known.misfits.items() if name in groups}
-            hidden = len(known.misfits) - len(told)
-            verdict = verdict.replace(_judge_misfits(known.misfits), _judge_misfits(told, hidden))
+            shown = {name: p for name, p in known.misfits.items() if name in groups}
+            hidden = len(known.misfits) - len(shown)
+            verdict = verdict.replace(_judge_misfits(known.misfits), _judge_misfits(shown, hidden))
         if known is None or not len(known.groups) or known.groups[_farthest(known)] not in groups:
             verdict = _OF_ONE_GROUP.sub("", verdict)
         return replace(self, verdict=verdict)

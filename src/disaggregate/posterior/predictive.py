@@ -178,10 +178,10 @@ def _confidence_in(known: Evidence, posterior: Posterior) -> float:
 def _checked_groups(data: GroupedData) -> np.ndarray:
     """Find the groups that report a share, or an even choice of them if they have very many members."""
     tells = np.array([isinstance(known, _TELL_SHARES) for known in data.evidence])
-    told = np.flatnonzero(tells & (data.sizes <= _MOST_ROWS))
-    n_rows = int(data.sizes[told].sum())
-    n_groups = max(1, round(len(told) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
-    return told[np.unique(np.linspace(0, len(told) - 1, n_groups).astype(int))] if len(told) else told
+    judged = np.flatnonzero(tells & (data.sizes <= _MOST_ROWS))
+    n_rows = int(data.sizes[judged].sum())
+    n_groups = max(1, round(len(judged) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
+    return judged[np.unique(np.linspace(0, len(judged) - 1, n_groups).astype(int))] if len(judged) else judged
 
 
 def _compare(

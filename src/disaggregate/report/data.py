@@ -59,8 +59,8 @@ def _by_group(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _people(analysis: Analysis, people: pd.DataFrame) -> str:
-    told = f"{n_people(people, analysis.roles):,}"
-    return told if analysis.roles.count is None else f"{told}, in {plural(len(people), 'cell')}"
+    listed = f"{n_people(people, analysis.roles):,}"
+    return listed if analysis.roles.count is None else f"{listed}, in {plural(len(people), 'cell')}"
 
 
 def _evidence(analysis: Analysis) -> str:
@@ -69,14 +69,14 @@ def _evidence(analysis: Analysis) -> str:
     counts = Counter(evidence.nouns for evidence in known)
     stated = {evidence.stated_confidence for evidence in known}
     trust = sorted(confidence for confidence in stated if confidence is not None)
-    told = [f"{number:,} {nouns[number != 1]}" for nouns, number in counts.items()]
+    listed = [f"{number:,} {nouns[number != 1]}" for nouns, number in counts.items()]
     if trust:
-        told.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
+        listed.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
     learned = analysis.classifier.posterior_.confidence
     if learned is not None:
         low, high = np.quantile(learned, [0.05, 0.95])
-        told.append(f"confidence learned, {low:,.0f} to {high:,.0f} (90 %)")
-    return ", ".join(told)
+        listed.append(f"confidence learned, {low:,.0f} to {high:,.0f} (90 %)")
+    return ", ".join(listed)
 
 
 def _named(columns: str | tuple[str, ...]) -> str:

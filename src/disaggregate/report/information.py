@@ -21,8 +21,8 @@ _SENTENCES = {
 
 def resting_on_prior(found: Sequence[Rates]) -> tuple[int, int]:
     """Count the estimates that rest on the prior, and all of which that is known."""
-    told = [word for rates in found for word in rates.table.get(RESTS_ON, []) if word]
-    return told.count(ON_PRIOR), len(told)
+    words = [word for rates in found for word in rates.table.get(RESTS_ON, []) if word]
+    return words.count(ON_PRIOR), len(words)
 
 
 def information_by_column(found: Sequence[Rates]) -> list[tuple[str, str]]:

@@ -31,8 +31,8 @@ _QUANTITIES = {
 def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
     """Return the diagnostics with a verdict that names no group that is too small."""
     classifier = analysis.classifier
-    told = ~hidden(members_of_groups(classifier._data), min_group_size)
-    names = {name for name, is_told in zip(classifier._data.names, told, strict=True) if is_told}
+    is_shown = ~hidden(members_of_groups(classifier._data), min_group_size)
+    names = {name for name, one_is in zip(classifier._data.names, is_shown, strict=True) if one_is}
     return classifier.diagnostics_.naming_only(names)
 
 

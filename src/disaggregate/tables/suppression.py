@@ -167,8 +167,8 @@ def withhold(
     if len(by) > 1:
         keys = [table.groupby(name, sort=True, dropna=False, observed=True).ngroup() for name in by]
         hide = hidden_beside_margins(np.column_stack(keys), sizes, min_group_size)
-    told = [name for name in names if name in table]
-    emptied = {name: _emptied(table[name], hide) for name in told}
+    present = [name for name in names if name in table]
+    emptied = {name: _emptied(table[name], hide) for name in present}
     if min_group_size == 1:
         return table.assign(**emptied)
     why = [_why(*row, min_group_size) for row in zip(hide, sizes, table["n"], strict=True)]
