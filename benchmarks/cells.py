@@ -214,7 +214,8 @@ def report(same: pd.DataFrame, cost: pd.DataFrame, scale: Mapping[str, Any]) -> 
         f"{scale['groups']} groups of {scale['cells']} rows, {COST_FEATURES} features, {N_CENTERS} kernels, group "
         f"effects, {COST['n_chains']} chains of {COST['n_draws']} draws after {COST['n_burn']}. A row is one "
         f"person, or a cell of several. Medians over {len(cost)} repeats in turns, and the range of ratios; "
-        "seconds are those of the processor, compilation not counted; memory is the peak of the process, Python and its libraries included.",
+        "seconds are those of the processor, compilation not counted; memory is the peak of the process, "
+        "Python and its libraries included.",
         "",
         *(cost_table(cost, scale) if len(cost) else []),
     ]
