@@ -48,9 +48,9 @@ _current: Interrupts | None = None
 def deferred_interrupts() -> Iterator[Interrupts]:
     """Let the body of a ``with`` statement defer interrupts; until it does, they are raised as ever.
 
-    Such statements may be nested: what an inner one defers is deferred until the outermost one ends. The caller that
-    opened it looks after its end whether an interrupt came. Signals go to the main thread; elsewhere, and where
-    the program has a handler of its own, nothing is noted.
+    Such statements may be nested: what an inner one defers is deferred until the outermost one ends. The caller
+    that opened it looks after its end whether an interrupt came. Signals go to the main thread; elsewhere, and
+    where the program has a handler of its own, nothing is noted.
     """
     global _current
     if _is_noted_here():
