@@ -508,7 +508,11 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
 
         prior = self.posterior_.prior
-        known = None if groups is None or weights else reported_shares(self._data, people[groups].tolist())
+        known = (
+            None
+            if groups is None or weights
+            else reported_shares(self._data, people[groups].tolist(), None, min_group_size)
+        )
 
         def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
             def probability(posterior: Posterior) -> Probability:

@@ -117,6 +117,21 @@ def test_a_report_bounds_only_the_people_that_it_speaks_of():
     assert found.shares[found.group].tolist() == [[0.5, 0.5], [0.0, 1.0], [0.5, 0.5], [0.0, 1.0]]
 
 
+def test_what_hidden_groups_report_bounds_nothing():
+    counts = {"one": 1, "few": 3, "ten": 4, "more": 9}
+    sizes = {"one": 1, "few": 12, "ten": 14, "more": 16}
+    ids = [name for name, size in sizes.items() for _ in range(size)]
+    data = group_rows(ids, {name: evidence.Count(n) for name, n in counts.items()})
+    assert reported_shares(data, ids).shares[:4].tolist() == [
+        [1.0, 1.0],
+        [0.25, 0.25],
+        [2 / 7, 2 / 7],
+        [9 / 16, 9 / 16],
+    ]
+    found = reported_shares(data, ids, None, 10)  # one by itself would follow from the total, so few is hidden too
+    assert found.shares.tolist() == [[0.0, 1.0], [0.0, 1.0], [2 / 7, 2 / 7], [9 / 16, 9 / 16], [0.0, 1.0]]
+
+
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(5)
@@ -149,6 +164,12 @@ def test_suppressed_subgroups_tell_nothing(fitted):
     assert len(hidden) > 1
     assert hidden[["bound_low", "bound_high", "contraction"]].isna().all(axis=None)
     assert (hidden["rests_on"] == "").all()
+
+
+def test_bounds_do_not_tell_what_a_hidden_group_reports(fitted):
+    model, people = fitted
+    assert "bound_low" in model.subgroups(people, "old", groups="group", min_group_size=10)
+    assert "bound_low" not in model.subgroups(people, "old", groups="group", min_group_size=11)  # groups have 10
 
 
 def test_the_prior_has_nothing_to_do_with_the_reports(fitted):

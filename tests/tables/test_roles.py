@@ -80,6 +80,18 @@ def test_the_other_table_is_named():
     )
 
 
+def test_the_column_of_groups_is_called_the_same_in_both_tables():
+    people = pd.DataFrame(columns=["District", "x"])
+    with pytest.raises(TableError) as raised:
+        resolve(people)
+    assert str(raised.value) == (
+        "group: 'district' is a column of results, but not of people. It has 'District': call it "
+        "'district' in both."
+    )
+    with pytest.raises(TableError, match=r"Its columns are 'zone', 'x': call it 'district' in both"):
+        resolve(people.rename(columns={"District": "zone"}))
+
+
 def test_ignore_may_name_columns_of_either_table():
     assert resolve(ignore=["votes", "name"]).ignore == ("votes", "name")
     assert "ignore: people has no column 'nam'; did you mean 'name'?" in complaint(ignore="nam")

@@ -211,7 +211,7 @@ def estimates_by(
         if bands is not None:
             banded[keys[-1]] = bands
     table = analysis.subgroups(banded, keys, level=level, min_group_size=min_group_size)
-    everybody = analysis.subgroups(people, [], level=level)
+    everybody = analysis.subgroups(people, [], level=level, min_group_size=min_group_size)
     labels = [
         ", ".join("missing" if pd.isna(v) else _label(v) for v in row) for row in table[keys].to_numpy(object)
     ]

@@ -83,9 +83,13 @@ def _unknown_names(roles: Roles, people: pd.DataFrame, results: pd.DataFrame) ->
 
 
 def _unknown(role: str, name: str, table: str, tables: dict[str, list]) -> str:
-    if elsewhere := [other for other in tables if name in tables[other]]:
-        return f"{role}: {name!r} is a column of {elsewhere[0]}, but {role} is looked for in {table}."
     meant = nearest(name, tables[table])
+    if elsewhere := [other for other in tables if name in tables[other]]:
+        if role != "group":
+            return f"{role}: {name!r} is a column of {elsewhere[0]}, but {role} is looked for in {table}."
+        known = f"Its columns are {some(tables[table])}" if meant is None else f"It has {meant!r}"
+        told = f"{name!r} is a column of {elsewhere[0]}, but not of {table}"
+        return f"group: {told}. {known}: call it {name!r} in both."
     hint = f"did you mean {meant!r}?" if meant is not None else f"its columns are {some(tables[table])}."
     return f"{role}: {table} has no column {name!r}; {hint}"
 
