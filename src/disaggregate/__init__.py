@@ -3,10 +3,10 @@
 Data pass through the folders in this order: ``tables`` (files and dataframes become columns), ``groups`` (rows are
 sorted by group, reports become likelihoods), ``basis`` (kernels and their centres), ``model`` (the equations),
 ``sampler`` (Markov chains), ``posterior`` (draws, diagnostics, predictions). ``parallel`` says where chains run,
-``fitting`` compares kernels and runs the chains, ``storage`` and ``saving`` write files, and ``estimator`` puts all of
-this together. ``analysis`` answers an analyst's questions, ``images`` makes groups of annotated pictures,
-``experiments`` are those of the paper, and ``plots``, ``report``, ``web`` and ``cli`` show the results. Imports go one
-way only; a test has the list.
+``fitting`` compares kernels and runs the chains, ``storage`` and ``saving`` write files, and ``estimator`` puts
+these together. ``analysis`` answers an analyst's questions, ``images`` makes groups of annotated pictures,
+``experiments`` are those of the paper, and ``plots``, ``report``, ``web`` and ``cli`` show the results. Imports go
+one way only; a test has the list.
 """
 
 from __future__ import annotations
