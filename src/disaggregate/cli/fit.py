@@ -41,7 +41,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = new_command(
         subparsers, "fit", "learn from a table of people and a table of results", DESCRIPTION, EXAMPLES
     )
-    add_table_arguments(parser)
+    add_table_arguments(parser, or_folder=True)
     model = parser.add_argument_group("model and sampler")
     add = model.add_argument
     add("--kernel", default="auto", metavar="NAME", help="linear, rbf, … (default: average over several)")
