@@ -11,10 +11,7 @@ from disaggregate.posterior.stopping import missing_draws, more_draws
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import TOWN, Killed, assert_same, fit, killed_after
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture(autouse=True)
