@@ -164,7 +164,7 @@ def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> No
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
     verdict = as_options(diagnostics.verdict)
-    told = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
+    notes = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
     if arguments.json:
         print_json(
             {
@@ -173,13 +173,13 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "verdict": verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
                 "contraction": float(diagnostics.contraction),
-                "told": diagnostics.told,
+                "rests_on": diagnostics.rests_on,
                 "features": analysis.encoder.feature_names_,
-                "notes": [*map(str, analysis.problems), *told],
+                "notes": [*map(str, analysis.problems), *notes],
             }
         )
         return
-    for line in (*told, f"Verdict: {verdict}", f"Model: {arguments.output}"):
+    for line in (*notes, f"Verdict: {verdict}", f"Model: {arguments.output}"):
         say(line)
 
 

@@ -46,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
         return int(stop.code or 0)
     try:
         code = _ended(arguments)
-        sys.stdout.flush()  # a full disk is told of here, and not by the end of the process
+        sys.stdout.flush()  # a full disk is reported here, and not by the end of the process
     except BrokenPipeError:  # the reader of the output has ended, as `head` does
         close_quietly()
         return READER_GONE

@@ -18,7 +18,7 @@ from disaggregate.parallel.partitions import Partitions
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.outcomes import OutcomeData
-from disaggregate.sampler.dense.partition import TILE_ROWS, PartitionRows, Recipe, storage_for
+from disaggregate.sampler.dense.partition import TILE_ROWS, PartitionSource, Recipe, storage_for
 from disaggregate.sampler.dense.partitioned import PartitionedData
 from disaggregate.sampler.dense.tuning import Tuning
 from disaggregate.sampler.dense.whole import WholeData
@@ -126,7 +126,7 @@ def distributed_rows(plan: FitPlan) -> Partitions | None:
     return None if plan.partitions is None else distribute(plan.partitions.rows, plan.executor, plan.threads)
 
 
-def _products_of(rows: PartitionRows, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
+def _products_of(rows: PartitionSource, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
     """Products of the features over the rows of one partition, some rows at a time."""
     X = rows.features()
     gram = np.zeros((half.shape[1], half.shape[1]))

@@ -134,7 +134,7 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     n_replicas = 1 if plan.n_replicas is None else plan.n_replicas
     [rng] = plan.streams.for_pilots(1)
     model = kernel_model(plan, plan.bases[index], first_powers(n_replicas), rows)
-    with Monitor(pilot_sweeps(ENOUGH_TO_TUNE), told=plan.progress, what="tuning") as monitor:
+    with Monitor(pilot_sweeps(ENOUGH_TO_TUNE), callback=plan.progress, what="tuning") as monitor:
         tuning = tune(model.backend, n_replicas, ENOUGH_TO_TUNE, rng, monitor.on_sweeps)
     return [tuned(model, tuning, index)], scores
 

@@ -17,9 +17,9 @@ from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
 from disaggregate.parallel import Executor, Threads
-from disaggregate.parallel.monitor import Told
+from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.partitioned import PartitionedRows
+from disaggregate.sampler.dense.partitioned import PartitionSources
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare, prepare_dense, prepare_outcomes
 from disaggregate.sampler.streams import Streams
@@ -61,7 +61,7 @@ class FitPlan:
         Individuals sorted by group; an even choice of them where there are partitions.
     data : GroupedData
         What the groups report.
-    partitions : PartitionedRows or None
+    partitions : PartitionSources or None
         The rows in partitions, for large data.
     bases : list of Basis
         Kernels to average over or to choose from.
@@ -93,14 +93,14 @@ class FitPlan:
     executor : Executor or None
         Where to run instead.
     progress : callable or None
-        Who is told of progress.
+        Called with progress.
     storage : {"auto", "float64", "float32", "recomputed"}
         How partitions keep their columns.
     """
 
     X: np.ndarray
     data: GroupedData
-    partitions: PartitionedRows | None
+    partitions: PartitionSources | None
     bases: list[Basis]
     odds: np.ndarray
     context: np.ndarray | None
@@ -115,7 +115,7 @@ class FitPlan:
     streams: Streams
     threads: Threads
     executor: Executor | None
-    progress: Told | None
+    progress: ProgressCallback | None
     storage: str = "auto"
 
     @property

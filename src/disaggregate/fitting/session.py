@@ -19,7 +19,7 @@ from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
 from disaggregate.parallel import Watcher
-from disaggregate.parallel.monitor import Told
+from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.stopping import more_draws
 from disaggregate.storage.atomic_files import require_disk_space
@@ -129,7 +129,7 @@ class FitSession:
         self._sampling = self._with_store(kind.resume(plan, self._saved["resume_state"]))
         self._sampling.restore(self._saved["chains"])
 
-    def warm_start(self, last: FitSession | None, n_draws: int, progress: Told | None) -> None:
+    def warm_start(self, last: FitSession | None, n_draws: int, progress: ProgressCallback | None) -> None:
         """Take the chains of the last fit, if it was about the same, and plan some more draws."""
         if last is None or last._sampling is None:
             raise ValueError(

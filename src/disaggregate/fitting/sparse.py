@@ -153,5 +153,5 @@ def _powers(data: SparseData, plan: FitPlan) -> np.ndarray:
         return np.ones(1)
     n_proposals = proposals_per_sweep(data, plan.schedule)
     generator = plan.streams.for_pilots(1)[0]
-    with Monitor(PILOT_SWEEPS, told=plan.progress, what="tuning") as monitor:
+    with Monitor(PILOT_SWEEPS, callback=plan.progress, what="tuning") as monitor:
         return tune_powers(data, plan.prior, int(plan.n_replicas), n_proposals, generator, monitor.on_sweeps)

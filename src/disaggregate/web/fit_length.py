@@ -1,4 +1,4 @@
-"""About how long a fit will take, told before it starts; the fit itself knows better after some seconds."""
+"""About how long a fit will take, said before it starts; the fit itself knows better after some seconds."""
 
 from __future__ import annotations
 
