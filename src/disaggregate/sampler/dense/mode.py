@@ -74,7 +74,8 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     """
     components, scales = target.components, scale_coordinates(target.components)
     view = _View.at(target, within_bounds(components, position), rung)
-    if view.information.group.ndim == 2:  # intercepts are weights: large groups start far from their reports
+    if view.information.group.ndim > 1 and not components.n_places:
+        # Intercepts are weights: large groups start far from their reports.
         view = with_settled_weights(target, view, rung)
     damping = _FIRST_DAMPING
     for _ in range(_MOST_STEPS):
