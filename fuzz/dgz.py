@@ -108,7 +108,7 @@ def forged(seeds: list[bytes], choices: Choices) -> bytes:
     members[DOCUMENT] = text
     members[CHECKSUM] = hashlib.sha256(text).hexdigest().encode()
     packed = choices.one_of((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
-    file = _zipped([*members.items(), *extra], packed if choices.below(16) == 15 else zipfile.ZIP_STORED)
+    file = _zipped([*members.items(), *extra], packed if choices.below(128) == 127 else zipfile.ZIP_STORED)
     return _cut(file, choices) if choices.below(8) == 7 else file
 
 

@@ -26,29 +26,40 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"prior": "spike_slab"},
     {"prior": "spike_slab", "n_replicas": 3},
     {"n_replicas": 1, "group_effects": True},
+    {"n_replicas": 1, "n_draws": "auto"},
+    {"n_replicas": 1, "kernel": "auto"},
+    {"n_replicas": 1, "confidence": "auto"},
+    {"n_replicas": 1, "size": 500, "group_effects": True, "context": True},
     {"n_replicas": 1, "outcomes": 3},
+    {"n_replicas": 1, "outcomes": 3, "size": 500, "group_effects": True, "context": True},
 )
-_SWEEPS_LEFT = 3
+_REPORTS = ("outcomes", "size")  # what the groups report; the others are settings
+_SWEEPS_LEFT = 2
+_MOST_MODELS = 8
+_PRIOR_DRAWS = 4  # beside the posterior; a checkpoint says nothing about them
 
 
 def make_fit(kind: Mapping[str, Any]) -> Callable[..., Any]:
     """Return a small fit, to be called with what says how to resume it."""
     import disaggregate as dg
 
-    settings = {name: value for name, value in kind.items() if name != "outcomes"}
+    settings = {name: value for name, value in kind.items() if name not in _REPORTS}
     groups = np.repeat(["a", "b", "c"], [2, 4, 3])
     X = np.random.default_rng(0).normal(size=(len(groups), 2))
-    shares: dict[str, Any] = {"a": 0.5, "b": 0.25, "c": 0.9}
+    reports: dict[str, Any] = {"a": 0.5, "b": 0.25, "c": 0.9}
     if "outcomes" in kind:
-        shares = {
+        reports = {
             name: {"x": share, "y": (1.0 - share) / 2.0, "z": (1.0 - share) / 2.0}
-            for name, share in shares.items()
+            for name, share in reports.items()
         }
+    if "size" in kind:
+        evidence = dg.evidence.PopulationShares if "outcomes" in kind else dg.evidence.Population
+        reports = {name: evidence(share, kind["size"]) for name, share in reports.items()}
 
     def fit(**how: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # six draws are too few to judge
-            return dg.GroupStatsClassifier(**{**SHORT, **settings}).fit(X, shares, groups=groups, **how)
+            return dg.GroupStatsClassifier(**{**SHORT, **settings}).fit(X, reports, groups=groups, **how)
 
     return fit
 
@@ -77,9 +88,11 @@ class StoppedFit:
         folder.mkdir()
         self.fit, self.checkpoint = make_fit(kind), folder / "run.dgc"
         self.draws = folder / "draws" if in_folder else None
-        n_batches = 2 if kind.get("weights") == "sparse" and "n_replicas" not in kind else 8
-        with stopped_after(n_batches * kind.get("n_chains", 1)):
+        n_batches = 2 if kind.get("prior") == "spike_slab" and "n_replicas" not in kind else 8
+        with stopped_after(n_batches * kind.get("n_chains", 1) * (4 if "kernel" in kind else 1)):
             stopped = self.fit(checkpoint=self.checkpoint, draws_to=self.draws)
+        self._is_slow = {"outcomes", "size"} <= set(kind)  # its sweeps take 40 ms each
+        self._models: dict[Any, Any] = {}
         self._plan, self._data = stopped._session.plan, stopped._data
         self._fingerprint = stopped._session._fingerprint
         self.tree = _nearly_done(read_tree(self.checkpoint), stopped._session._ready.chains)
@@ -94,11 +107,16 @@ class StoppedFit:
         tree : dict, optional
             What the checkpoint is taken to hold; without it the file is read.
         """
-        from disaggregate.fitting.session import FitSession
         from disaggregate.sampler.streams import Streams
 
         plan = replace(self._plan, streams=Streams(0))
         files = _KnownFit(self._fingerprint, tree)
+        with _what_no_checkpoint_changes(self._models):
+            return self._resume(plan, files)
+
+    def _resume(self, plan: Any, files: _KnownFit) -> str:
+        from disaggregate.fitting.session import FitSession
+
         try:
             session = FitSession(files, {}, plan.X, self._data, self.checkpoint, True, self.draws)
             session.seed_or(0)
@@ -109,6 +127,8 @@ class StoppedFit:
         with warnings.catch_warnings(), suppress(KeyboardInterrupt):  # what a fit says that has no draws
             warnings.simplefilter("ignore")  # scores beyond all numbers, of weights that a forger made large
             for chain in chains:
+                if self._is_slow:
+                    chain._backend.sweeps_per_batch = _SWEEPS_LEFT  # a forged number of draws makes 50 of them
                 if chain.n_done < chain.n_sweeps:
                     chain.advance()
             session._ready.fitted(session._storage)
@@ -147,10 +167,11 @@ def write_tree(path: Path, tree: dict[str, Any]) -> None:
 
 
 def _nearly_done(tree: dict[str, Any], chains: Sequence[Any]) -> dict[str, Any]:
-    """Plan so few draws that those who resume are done after some sweeps."""
-    left = min(chain.n_sweeps - chain.n_done for chain in chains)
+    """Plan so few draws that those who resume are done after some sweeps; chains of several kernels alternate."""
     found = tree["resume_state"]
-    for planned in found.get("kernels", [found]):
+    kernels = found.get("kernels", [found])
+    for number, planned in enumerate(kernels):
+        left = min(chain.n_sweeps - chain.n_done for chain in chains[number :: len(kernels)])
         planned["n_draws"] -= left - _SWEEPS_LEFT
     return tree
 
@@ -173,6 +194,28 @@ class _KnownFit:
 
     def writer(self, *given: Any) -> Any:
         raise AssertionError("nothing is written here")
+
+
+@contextmanager
+def _what_no_checkpoint_changes(models: dict[Any, Any]) -> Iterator[None]:
+    """Compute columns of kernels once, and few draws from the prior."""
+    from disaggregate.fitting import dense
+
+    make_model, n_prior = dense.kernel_model, dense._PRIOR_DRAWS
+
+    def known_model(plan: Any, basis: Any, powers: Any, rows: Any = None) -> Any:
+        key = id(basis), powers.tobytes()
+        if key not in models:
+            if len(models) >= _MOST_MODELS:
+                models.clear()
+            models[key] = make_model(plan, basis, powers, rows)
+        return models[key]
+
+    dense.kernel_model, dense._PRIOR_DRAWS = known_model, _PRIOR_DRAWS
+    try:
+        yield
+    finally:
+        dense.kernel_model, dense._PRIOR_DRAWS = make_model, n_prior
 
 
 @contextmanager

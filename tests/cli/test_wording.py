@@ -22,6 +22,9 @@ CASES = [
     ("a number such as centers=500", "a number such as --centers 500"),
     ("fewer than min_group_size=10: nothing", "fewer than --min-group-size 10: nothing"),
     ("a fit with random_state=3, not 4", "a fit with --seed 3, not 4"),
+    ("fewer draws or kernels (n_draws, centers)", "fewer draws or kernels (--draws, --centers)"),
+    ("say so: sampled, which is dg.evidence.Population.", "say so: --sampled."),
+    ("say so (sampled, evidence Population)", "say so (--sampled)"),
     ("column 'n_draws_total' of people", "column 'n_draws_total' of people"),
     ("set n_replicas=16.", "set n_replicas=16."),
 ]

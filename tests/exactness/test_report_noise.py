@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from disaggregate.groups.evidence import CONFIDENCES, TAIL, Count, Evidence, Fraction, mixing_weights
+from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.model.components import make_components
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.report_noise import make_report_noise

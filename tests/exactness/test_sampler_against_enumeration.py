@@ -21,6 +21,7 @@ from disaggregate.groups.evidence import (
     Evidence,
     Fraction,
     NoisyCount,
+    RoundedCount,
     Survey,
     Unknown,
 )
@@ -76,6 +77,7 @@ CASES = {
         (3, 2, 1, 2, 2, 2),
         intercept=True,
     ),
+    "rounded counts": Case((RoundedCount(3, 3), RoundedCount(0, 3), RoundedCount(5, 5)), (5, 3, 4)),
     "labels": Case(tuple(Count(label) for label in (1, 0, 1, 1, 0)), (1, 1, 1, 1, 1)),
 }
 

@@ -1,8 +1,10 @@
+import inspect
 from dataclasses import asdict
 
 import pandas as pd
 import pytest
 
+from disaggregate.tables.column_roles import ROLES, ColumnNames, takes_columns
 from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles, resolve_roles
 
@@ -78,6 +80,18 @@ def test_the_other_table_is_named():
     )
 
 
+def test_the_column_of_groups_is_called_the_same_in_both_tables():
+    people = pd.DataFrame(columns=["District", "x"])
+    with pytest.raises(TableError) as raised:
+        resolve(people)
+    assert str(raised.value) == (
+        "group: 'district' is a column of results, but not of people. It has 'District': call it "
+        "'district' in both."
+    )
+    with pytest.raises(TableError, match=r"Its columns are 'zone', 'x': call it 'district' in both"):
+        resolve(people.rename(columns={"District": "zone"}))
+
+
 def test_ignore_may_name_columns_of_either_table():
     assert resolve(ignore=["votes", "name"]).ignore == ("votes", "name")
     assert "ignore: people has no column 'nam'; did you mean 'name'?" in complaint(ignore="nam")
@@ -107,3 +121,32 @@ def test_roles_must_fit_together(roles, message):
 def test_no_feature_left():
     with pytest.raises(TableError, match="people has no column left to be a feature"):
         resolve(ignore=["age", "job", "w", "r1", "r2", "name"])
+
+
+def test_each_role_is_one_that_a_caller_can_name():
+    of_their_own = {"group", "confidence", "tallies"}
+    assert set(ColumnNames.__annotations__) == set(ROLES) - of_their_own
+
+
+def test_roles_are_arguments_with_a_description():
+    @takes_columns
+    def look(people, *, group, confidence=1.0, **columns):
+        """Look at columns.
+
+        Parameters
+        ----------
+        {columns}
+        confidence : float
+        """
+
+    shown = inspect.signature(look).parameters
+    assert list(shown)[:3] == ["people", "group", "share"]
+    assert shown["share"].default is None
+    assert shown["features"].default == ()
+    assert "share : str, optional\n            Column of results: share" in look.__doc__
+    assert look.__doc__.count("confidence :") == 1
+
+
+def test_an_argument_that_is_no_role_is_refused():
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'shar'; did you mean 'share'"):
+        resolve(shar="s")

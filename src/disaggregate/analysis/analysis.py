@@ -109,7 +109,7 @@ class Analysis:
         title, *lines = repr(self).splitlines()
         rows = [line.strip().partition("  ") for line in lines]
         cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(told.strip())}</td></tr>" for name, _, told in rows
+            f"<tr><th>{escape(name)}</th><td>{escape(value.strip())}</td></tr>" for name, _, value in rows
         )
         return f"<table><caption>{escape(title)}</caption><tbody>{cells}</tbody></table>"
 
@@ -304,17 +304,18 @@ class Analysis:
         DataFrame
             As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
             which the share of exactly these people lies whatever is assumed, if the people are those of the fit;
-            ``contraction``, the share of the prior variance that the reports removed; and ``told``, in words,
+            ``contraction``, the share of the prior variance that the reports removed; and ``rests_on``, in words,
             whether the groups tell the estimate.
         """
 
         def table_of(drawn: SubgroupDraws) -> pd.DataFrame:
             return withhold(drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by))
 
+        how: dict[str, Any] = {"outcomes": outcomes, "min_group_size": min_group_size}
         if not self.outcomes:
-            return table_of(self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes))
+            return table_of(self.subgroup_draws(people, by, weights, replicates, **how))
         drawn = {
-            name: self.subgroup_draws(people, by, weights, replicates, outcomes=outcomes, outcome=name)
+            name: self.subgroup_draws(people, by, weights, replicates, **how, outcome=name)
             for name in self.outcomes
         }
         return by_outcome(drawn, table_of, len(as_names(by)))
@@ -328,6 +329,7 @@ class Analysis:
         *,
         outcomes: bool = False,
         outcome: Hashable | None = None,
+        min_group_size: int = 1,
     ) -> SubgroupDraws:
         """Find the rate of each subgroup in each draw.
 
@@ -337,6 +339,8 @@ class Analysis:
             As of :meth:`subgroups`.
         outcome : hashable, optional
             Whose rate, where there are more than two outcomes.
+        min_group_size : int, default=1
+            What smaller groups report, and what would give them away, bounds nothing.
         """
         table = self.read(people)
         weight = weights or self.roles.weight
@@ -352,7 +356,7 @@ class Analysis:
             by,
             weight_of_rows,
             table[columns].to_numpy(dtype=float) if columns else None,
-            reported=self._reported(table) if weight == self.roles.weight else None,
+            reported=self._reported(table, min_group_size) if weight == self.roles.weight else None,
             **how,
         )
         prior = known.prior()
@@ -371,12 +375,12 @@ class Analysis:
         classifier.posterior_ = before
         return replace(self, classifier=classifier)
 
-    def _reported(self, table: pd.DataFrame) -> ReportedShares | None:
+    def _reported(self, table: pd.DataFrame, min_group_size: int) -> ReportedShares | None:
         """Return what the groups of the people report, where the people are those of the fit."""
         if self.sampled or self.roles.group not in table:
             return None
-        data = self.classifier._data
-        return reported_shares(data, ids_like(table[self.roles.group], data.names), counts_of(table, self.roles))
+        data, counts = self.classifier._data, counts_of(table, self.roles)
+        return reported_shares(data, ids_like(table[self.roles.group], data.names), counts, min_group_size)
 
     def effects(
         self,
@@ -404,9 +408,9 @@ class Analysis:
         Returns
         -------
         DataFrame
-            Columns ``term, contrast, estimate, std_error, conf_low, conf_high, contraction, told``; with more than
-            two outcomes a row for each, named by ``outcome`` after the contrast. The last two say how much of the
-            prior variance the reports removed, and in words whether the groups tell the effect.
+            Columns ``term, contrast, estimate, std_error, conf_low, conf_high, contraction, rests_on``; with more
+            than two outcomes a row for each, named by ``outcome`` after the contrast. ``contraction`` is the share
+            of the prior variance that the reports removed; ``rests_on`` says in words on what the effect rests.
         """
         table = self.read(people)
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]

@@ -11,6 +11,7 @@ from disaggregate.cli.errors import CommandError, errors_for_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, reading_of, role_arguments
 from disaggregate.cli.terminal import say
+from disaggregate.cli.wording import as_options
 
 DESCRIPTION = """\
 Look at a table of people and a table of group results, and list everything that would stop a fit, is probably a
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
         features = ", ".join(tables.roles.features) or "none"
         say(f"{whom}, {len(tables.results):,} results, features: {features}")
         for problem in problems:
-            say(f"{MARKS[problem.level]} {problem}")
+            say(f"{MARKS[problem.level]} {as_options(str(problem))}")
     n_errors = sum(problem.level == "error" for problem in problems)
     if n_errors:
         raise CommandError(

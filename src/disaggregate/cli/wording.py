@@ -17,6 +17,9 @@ _OPTIONS = (
     (r"\b(checkpoint|draws_to)=(?=')", r"--\1 "),
     (r"\b(checkpoint|draws_to)=", r"--\1"),
     (r"\bn_(draws|burn|chains)\b", r"--\1"),
+    (r"(?<=, )centers(?=\))", "--centers"),
+    (r"\(sampled, evidence Population\)", "(--sampled)"),
+    (r": sampled, which is dg\.evidence\.Population", ": --sampled"),
 )
 _UNDERSCORE = re.compile(r"(?<=--)[a-z]+(?:_[a-z]+)+")
 

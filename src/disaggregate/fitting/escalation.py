@@ -97,7 +97,7 @@ def lengths_for(plan: FitPlan) -> Lengths:
     """Bound the runs before the chains by the length of the chains."""
     n_sweeps = plan.schedule.n_sweeps
     return Lengths(
-        int(np.clip(n_sweeps // 10, 10, TRIAL_DRAWS)), int(np.clip(n_sweeps // 5, 20, ENOUGH_TO_COMPARE))
+        int(np.clip(n_sweeps // 10, 10, TRIAL_DRAWS)), int(np.clip(n_sweeps // 2, 20, ENOUGH_TO_COMPARE))
     )
 
 

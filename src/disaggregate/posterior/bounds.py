@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
+from disaggregate.tables.suppression import hidden, members_of_groups
 
 FloatArray = NDArray[np.float64]
 
@@ -38,11 +39,12 @@ class ReportedShares(NamedTuple):
 
 
 def reported_shares(
-    data: GroupedData, ids: Sequence[Hashable], counts: ArrayLike | None = None
+    data: GroupedData, ids: Sequence[Hashable], counts: ArrayLike | None = None, min_group_size: int = 1
 ) -> ReportedShares | None:
     """Find what the reports of the fit say of the groups of some rows; None where they bound nothing.
 
-    A report bounds its group only where the rows are all of its people.
+    A report bounds its group only where the rows are all of its people. What groups report that must not be told
+    bounds nothing either: it would follow from the bounds of several subgroups.
 
     Parameters
     ----------
@@ -52,6 +54,8 @@ def reported_shares(
         Group of each row, None where it is missing.
     counts : array-like of int, shape (n_rows,), optional
         People per row.
+    min_group_size : int, default=1
+        As for :func:`disaggregate.tables.suppression.hidden`.
     """
     if isinstance(data, GroupedOutcomes):
         return None
@@ -59,7 +63,8 @@ def reported_shares(
     group = np.array([number_of.get(name, len(number_of)) for name in ids], dtype=np.intp)
     there = np.bincount(group, weights=counts, minlength=len(number_of) + 1)[:-1]
     shares = np.tile([0.0, 1.0], (len(number_of) + 1, 1))
-    for number in np.flatnonzero(there == data.people):
+    is_told = ~hidden(members_of_groups(data), min_group_size)
+    for number in np.flatnonzero((there == data.people) & is_told):
         if data.populations[number] is None:
             shares[number] = data.evidence[number].share_bounds(int(data.people[number]))
     return ReportedShares(group, shares) if (shares != [0.0, 1.0]).any() else None

@@ -1,4 +1,4 @@
-"""What a report tells, computed once: for its sections, and for tables that are handed out beside it."""
+"""What a report says, computed once: for its sections, and for the tables that are written beside it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def find(
         people=people,
         level=level,
         min_group_size=min_group_size,
-        everybody=analysis.subgroups(people, [], level=level),
+        everybody=analysis.subgroups(people, [], level=level, min_group_size=min_group_size),
         rates=rates_by(analysis, people, by, level, min_group_size),
         effects=effects_of(analysis, people, features, level, min_group_size),
         groups=analysis.group_table(level, min_group_size=min_group_size),

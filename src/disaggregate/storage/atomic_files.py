@@ -68,7 +68,7 @@ def require_disk_space(target: Path, n_bytes: int) -> None:
         raise OSError(
             errno.ENOSPC,
             f"{target} will take {n_bytes / 2**20:,.0f} MB or more, and {free / 2**20:,.0f} MB are free; make "
-            "room, write to another disk, or keep fewer draws or kernels (n_draws, centers)",
+            "room, write to another disk, or keep fewer draws or kernels (n_draws, n_chains, centers)",
         )
 
 
