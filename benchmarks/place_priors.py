@@ -5,14 +5,19 @@ On the probit scale, with linear scores of people, the share of an area is about
     z_j = level + m_j' b + m_j' g + o_j,   b ~ N(0, s_b^2),  g = rho b + N(0, s_c^2),  o_j ~ N(0, s_o^2)
 
 where m_j, the average features of the area, is known from a sample. Given the scales all is linear and normal, so
-a grid over the scales is a fit, in half a second. It is no substitute for a fit, but says in minutes what hundreds
+a grid over the scales is a fit, in seconds. It is no substitute for a fit, but says in minutes what hundreds
 of fits would take hours for: which priors of the scales have small errors, intervals that hold, and differences of
 the right size over many outcomes. Outcomes are those of the choosing half of ``benchmarks.truth`` and six more
-that are cut from the same columns; none has to do with the half that is kept for reporting. Run
+that are cut from the same columns; none has to do with the half that is kept for reporting.
 
-    python -m benchmarks.place_priors --data FOLDER [--rows 30] [--seeds 2]
+The noise of samples is taken off their averages in one of two ways. Along the scores, as the model does: one
+factor, from how far areas differ along the present scores. Or direction by direction: one factor per direction in
+which features can differ, for people and context alike. Run
 
-which writes ``benchmarks/results/place_priors.md``.
+    python -m benchmarks.place_priors --data FOLDER [--rows 30 10 100] [--seeds 2]
+
+which writes ``benchmarks/results/place_priors.md``: all priors with the first number of rows, and the present one
+with the others.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from benchmarks.markdown import markdown_table
 from benchmarks.truth.census import OUTCOMES, Outcome, tasks_of_outcomes
 from benchmarks.truth.scores import Prediction, scores
 from benchmarks.truth.task import CHOOSING, Task, half_of_outcome
+from disaggregate.model.populations import SMOOTHNESS
 from disaggregate.tables.encoding import make_encoder
 
 RESULTS = Path(__file__).parent / "results" / "place_priors.md"
@@ -43,12 +49,14 @@ MORE = {
     "high income": Outcome("income", lambda column: column >= column.quantile(0.8)),
     "low income": Outcome("income", lambda column: column <= column.quantile(0.2)),
 }
+WAYS = (("along the scores", False), ("direction by direction", True))
 N_DRAWS = 120
 LEVEL = 2.0  # prior deviation of the level
 INDIVIDUAL = (0.1, 0.2, 0.3, 0.45, 0.65, 0.9, 1.3)
 CONTEXT = (0.02, 0.05, 0.1, 0.17, 0.28, 0.45)
 PLACE = (0.02, 0.05, 0.1, 0.17, 0.28)
 FOLLOWS = (0.0, 0.5, 1.0)
+STEPS = 5  # until the noise of compositions suits the weights
 
 
 class Scales(NamedTuple):
@@ -102,11 +110,15 @@ class Areas(NamedTuple):
     Attributes
     ----------
     own, context : ndarray of shape (n_areas, n_directions)
-        Average features as the individual part and the context take them.
+        Average features as the individual part and the context take them; where they are shrunk along the scores,
+        the individual part takes those of the sample.
     missed : ndarray of shape (n_directions, n_directions)
-        Covariance of what the samples do not tell of the averages.
+        Covariance of what the samples do not tell of the averages; before they are shrunk along the scores.
+    ratio : ndarray of shape (n_directions, n_directions)
+        Covariance of the samples' averages, in units of what sampling alone gives.
     context_is_true : bool
-        Whether context speaks of the areas' own averages, of which samples do not tell all, or of the samples'.
+        Whether context speaks of the areas' own averages, of which samples do not tell all, or of the samples';
+        the first where averages are shrunk direction by direction.
     prior : ndarray of shape (n_directions, n_directions)
         Covariance of weights that count equally for each encoded column.
     score, noise : ndarray of shape (n_areas,)
@@ -120,6 +132,7 @@ class Areas(NamedTuple):
     own: np.ndarray
     context: np.ndarray
     missed: np.ndarray
+    ratio: np.ndarray
     context_is_true: bool
     prior: np.ndarray
     score: np.ndarray
@@ -130,7 +143,7 @@ class Areas(NamedTuple):
 
 
 def areas_of(task: Task, X: np.ndarray, in_all_directions: bool) -> Areas:
-    """Average the samples, and shrink by what sampling adds: every direction by itself, or all by one factor."""
+    """Average the samples, and shrink by what sampling adds: every direction by itself, or along the scores."""
     names, group = np.unique(task.groups.astype(str), return_inverse=True)
     n = np.bincount(group)
     means = np.stack([np.bincount(group, column) / n for column in X.T], axis=1)
@@ -147,9 +160,7 @@ def areas_of(task: Task, X: np.ndarray, in_all_directions: bool) -> Areas:
         own = raw @ (rotation * told) @ rotation.T
         context, missed = own, (rotation * (between * (1.0 - told))) @ rotation.T
     else:
-        along = np.trace((rotation * between) @ rotation.T @ prior)
-        factor = along / (along + chance * np.trace(prior))
-        own, context, missed = factor * raw, raw, factor * chance * np.eye(len(ratio))
+        own, context, missed = raw, raw, chance * np.eye(len(ratio))
     results = task.results.set_index(results_names(task)).loc[names]
     share = results["share"].clip(1e-3, 1.0 - 1e-3).to_numpy()
     score = ndtri(share)
@@ -158,6 +169,7 @@ def areas_of(task: Task, X: np.ndarray, in_all_directions: bool) -> Areas:
         own=own,
         context=context,
         missed=missed,
+        ratio=(rotation * ratio / chance) @ rotation.T,
         context_is_true=in_all_directions,
         prior=prior,
         score=score,
@@ -193,23 +205,30 @@ def posterior_given(areas: Areas, scales: Scales) -> Posterior:
     of_individual = scales.individual**2 * areas.prior / areas.spread
     size = np.mean(np.sum(areas.context @ areas.prior * areas.context, axis=1))
     of_context = scales.context**2 * areas.prior / size
-    by_individual = areas.own + scales.follows * areas.context
-    signal = by_individual @ of_individual @ by_individual.T + areas.context @ of_context @ areas.context.T
-    signal += LEVEL**2
     counted = float(areas.context_is_true)
     multiple = 1.0 + counted * scales.follows
     weights, left = np.zeros(len(areas.prior)), multiple**2 * of_individual + counted * of_context
-    for _ in range(3):
-        noise = known + weights @ areas.missed @ weights + np.trace(areas.missed @ left)
-        total = signal + np.diag(noise + scales.place**2)
-        factor = np.linalg.cholesky(total)
-        solved = np.linalg.solve(factor, score)
-        pull = multiple * np.linalg.solve(factor, by_individual @ of_individual)
-        pull += counted * np.linalg.solve(factor, areas.context @ of_context)
+    for _ in range(STEPS):
+        factor = 1.0 if areas.context_is_true else factor_along(areas, np.outer(weights, weights) + left)
+        by_individual, missed = factor * areas.own + scales.follows * areas.context, factor * areas.missed
+        signal = by_individual @ of_individual @ by_individual.T + areas.context @ of_context @ areas.context.T
+        noise = known + weights @ missed @ weights + np.trace(missed @ left)
+        total = signal + LEVEL**2 + np.diag(noise + scales.place**2)
+        root = np.linalg.cholesky(total)
+        solved = np.linalg.solve(root, score)
+        pull = multiple * np.linalg.solve(root, by_individual @ of_individual)
+        pull += counted * np.linalg.solve(root, areas.context @ of_context)
         weights = pull.T @ solved
         left = multiple**2 * of_individual + counted * of_context - pull.T @ pull
-    log_evidence = -0.5 * solved @ solved - np.log(np.diag(factor)).sum() + len(score) * np.log(stretch)
+    log_evidence = -0.5 * solved @ solved - np.log(np.diag(root)).sum() + len(score) * np.log(stretch)
     return Posterior(log_evidence, scales, of_individual, of_context, by_individual, noise, total, score)
+
+
+def factor_along(areas: Areas, second_moments: np.ndarray) -> float:
+    """Return how much of the samples' averages is to be believed along weights with these second moments."""
+    ratio = np.sum(second_moments * areas.ratio) / np.trace(second_moments) - 1.0
+    excess = 0.5 * (ratio + np.hypot(ratio, SMOOTHNESS))
+    return float(excess / (1.0 + excess))
 
 
 def draw_people(
@@ -244,14 +263,17 @@ def draw_weights(areas: Areas, given: Posterior, rng: np.random.Generator) -> tu
     return float(level), individual, areas.context @ (context + given.scales.follows * individual) + place
 
 
-def fit_all(task: Task, in_all_directions: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Fit one task with every prior, and judge it."""
+def fit_all(
+    task: Task, in_all_directions: bool, priors: Mapping[str, Prior]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Fit one task with each prior, and judge it."""
     encoder = make_encoder(task.people, task.features)
     areas = areas_of(task, encoder.transform(task.people), in_all_directions)
-    grid = [posterior_given(areas, Scales(*one)) for one in product(INDIVIDUAL, CONTEXT, PLACE, FOLLOWS)]
+    multiples = sorted({multiple for prior in priors.values() for multiple in prior.follows})
+    grid = [posterior_given(areas, Scales(*one)) for one in product(INDIVIDUAL, CONTEXT, PLACE, multiples)]
     people, column = encoder.transform(task.judges), task.roles["group"]
     area = np.searchsorted(np.unique(task.groups.astype(str)), task.judges[column].astype(str))
-    for name, prior in PRIORS.items():
+    for name, prior in priors.items():
         drawn = draw_people(areas, grid, prior, people, area)
         (line,), _ = scores(task, Prediction(drawn.mean(axis=0), drawn))
         (base,), _ = scores(task, Prediction(np.full(len(people), task.base_rate)))
@@ -277,19 +299,31 @@ COLUMNS: Mapping[str, Callable[[pd.DataFrame], str]] = {
 }
 
 
-def page(rows: pd.DataFrame, n_rows: int, n_seeds: int) -> str:
-    """Write a table per way to shrink averages."""
+def page(rows: pd.DataFrame, n_rows: list[int], n_seeds: int) -> str:
+    """Write how the two ways to shrink averages compare, and a table of priors for each."""
+    now = next(iter(PRIORS))
+    given = " ".join(map(str, n_rows))
+    compared = [
+        [str(n), how, *(show(own) for show in COLUMNS.values())]
+        for (n, how), own in rows[rows["prior"] == now].groupby(["n_rows", "shrunk"])
+    ]
     parts = [
         "# Priors of places, screened in closed form",
-        f"Made by `python -m benchmarks.place_priors --data FOLDER --rows {n_rows} --seeds {n_seeds}`: nine "
-        f"census outcomes, {n_rows} rows per area, means over outcomes and {n_seeds} samples of people. A "
-        "stand-in for the model, not the model; columns as in `truth.md`.",
+        f"Made by `python -m benchmarks.place_priors --data FOLDER --rows {given} --seeds {n_seeds}`: nine census "
+        f"outcomes, means over outcomes and samples of people ({n_seeds} per outcome). A stand-in for the model, "
+        "not the model; columns as in `truth.md`.",
+        "## How averages of samples are shrunk",
+        "Along the scores: by one factor, from how far areas differ along the present scores, as the model does. "
+        "Direction by direction: each direction by a factor of its own, for people and context alike. With the "
+        "present prior.",
+        "\n".join(markdown_table(["rows per area", "shrunk", *COLUMNS], compared)),
     ]
-    for how, part in rows.groupby("shrunk", sort=False):
+    for how, part in rows[rows["n_rows"] == n_rows[0]].groupby("shrunk"):
         table = [
             [name, *(show(own) for show in COLUMNS.values())] for name, own in part.groupby("prior", sort=False)
         ]
-        parts += [f"## Averages of samples shrunk {how}", "\n".join(markdown_table(["prior", *COLUMNS], table))]
+        parts.append(f"## {n_rows[0]} rows per area, averages shrunk {how}")
+        parts.append("\n".join(markdown_table(["prior", *COLUMNS], table)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -297,19 +331,20 @@ def main(given: list[str] | None = None) -> None:
     """Run and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder that holds truth/")
-    parser.add_argument("--rows", type=int, default=30, help="people per area (default: 30)")
+    parser.add_argument("--rows", type=int, nargs="+", default=[30, 10, 100], help="people per area")
     parser.add_argument("--seeds", type=int, default=2, help="samples of people (default: 2)")
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args(given)
     lines = []
     with threadpool_limits(1):
-        for task in tasks(arguments.data, arguments.rows, arguments.seeds):
-            for how, in_all_directions in (("by one factor", False), ("direction by direction", True)):
-                found = list(fit_all(task, in_all_directions))
-                lines += [{"shrunk": how, "prior": name, "outcome": task.outcome, **line} for name, line in found]
-                print(task.outcome, task.seed, how, f"{found[0][1]['relative']:.2f}", flush=True)
-    rows = pd.DataFrame(lines).sort_values("shrunk", kind="stable")
-    text = page(rows, arguments.rows, arguments.seeds)
+        for n_rows in arguments.rows:
+            priors = PRIORS if n_rows == arguments.rows[0] else dict([next(iter(PRIORS.items()))])
+            for task, (how, in_all_directions) in product(tasks(arguments.data, n_rows, arguments.seeds), WAYS):
+                found = list(fit_all(task, in_all_directions, priors))
+                key = {"n_rows": n_rows, "shrunk": how, "outcome": task.outcome}
+                lines += [{**key, "prior": name, **line} for name, line in found]
+                print(n_rows, task.outcome, task.seed, how, f"{found[0][1]['relative']:.2f}", flush=True)
+    text = page(pd.DataFrame(lines), arguments.rows, arguments.seeds)
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
 

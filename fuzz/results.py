@@ -15,7 +15,7 @@ from typing import Any
 from fuzz.choices import Choices
 from fuzz.running import Target, main
 
-ROLES = ("share", "positives", "total", "confidence", "low", "high", "noise", "size")
+ROLES = ("share", "positives", "total", "confidence", "low", "high", "noise", "rounded_to", "size")
 GROUPS: tuple[Any, ...] = ("a", "b", "c", "ä", "", None, "a ", "A", 1, 1.0, True, float("nan"), ("a",), "007")
 
 

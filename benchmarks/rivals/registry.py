@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.rivals.alternating_ridge import AlternatingRidge
 from benchmarks.rivals.bag_likelihood import BagLikelihood
 from benchmarks.rivals.em_logistic import EMLogistic
+from benchmarks.rivals.group_logistic import GroupLogistic
 from benchmarks.rivals.inverse_calibration import InverseCalibration
 from benchmarks.rivals.llp_learn import LLPLearn
 from benchmarks.rivals.mean_map import MeanMap
@@ -15,6 +16,7 @@ from benchmarks.rivals.published_sampler import PublishedSampler
 from benchmarks.rivals.sawmil_bags import SawmilBags
 
 BUILT_IN = (
+    GroupLogistic,
     MeanMap,
     InverseCalibration,
     AlternatingRidge,

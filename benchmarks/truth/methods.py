@@ -25,7 +25,7 @@ MOST_DRAWS = 1_000
 BLOCK = 2_000  # rows that are predicted at once
 SHORT = {"n_chains": 2, "n_draws": 500, "n_burn": 250}
 SHORTEST = {"n_chains": 2, "n_draws": 120, "n_burn": 60}
-MANY_AREAS = 500  # a sweep of more areas takes a quarter of a second
+MANY_AREAS, MANY_ROWS = 500, 5_000  # a sweep of more takes a tenth of a second or longer
 
 
 class Ours:
@@ -68,8 +68,9 @@ class OursLinear(Ours):
     settings: ClassVar[dict[str, Any]] = {"kernel": "linear", **SHORT}
 
     def settings_for(self, task: Task) -> dict[str, Any]:
-        """Run fewer sweeps where there are many areas."""
-        return {**self.settings, **(SHORTEST if len(task.results) > MANY_AREAS else {})}
+        """Run fewer sweeps where there are many areas or rows."""
+        is_large = len(task.results) > MANY_AREAS or len(task.people) > MANY_ROWS
+        return {**self.settings, **(SHORTEST if is_large else {})}
 
 
 class OursQuick(Ours):

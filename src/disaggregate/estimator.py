@@ -19,14 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
+from disaggregate.fitting.supported import require_known_confidence, require_no_counts, require_supported
 from disaggregate.groups import GroupedData
-from disaggregate.groups.context import Context, context_of, indices_of
+from disaggregate.groups.context import Context, context_of
 from disaggregate.groups.outcomes import GroupedOutcomes
-from disaggregate.groups.reports import known_groups
 from disaggregate.parallel import Executor, Threads, distribute, one_blas_thread
-from disaggregate.parallel.fit_progress import Show, fit_progress
+from disaggregate.parallel.fit_progress import ShowProgress, fit_progress
 from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts, is_interrupted
-from disaggregate.parallel.monitor import Told
+from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.group_table import group_table
@@ -34,12 +34,12 @@ from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Ind
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_log_scores, outcome_tables
-from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
+from disaggregate.posterior.predictions import probability_draws
 from disaggregate.posterior.predictive import check_reports
-from disaggregate.posterior.stopping import BURN, FIRST, are_enough
-from disaggregate.posterior.thinning import monte_carlo_error, thin_to
+from disaggregate.posterior.predictor import Predictor
+from disaggregate.posterior.stopping import BURN, FIRST, missing_draws
 from disaggregate.sampler.chain import Moves, Schedule
-from disaggregate.sampler.dense.partitioned import PartitionedRows, is_for_partitions, partition_rows
+from disaggregate.sampler.dense.partitioned import PartitionSources, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.streams import Streams
 from disaggregate.settings import (
@@ -52,7 +52,6 @@ from disaggregate.settings import (
     with_old_names,
 )
 from disaggregate.storage.locks import locked
-from disaggregate.tables.containers import in_container, require_container
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
@@ -71,11 +70,8 @@ _INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was dr
 
 _MOVES: dict[bool, Moves] = {False: "dense", True: "sparse"}
 
-# Intercepts of groups, over all scores of several outcomes, that are weights of their own.
-_MOST_OFFSETS = 2000
 
-
-class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
+class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimator):
     """Learn a classifier of individuals from what is known of groups of them.
 
     A Bayesian kernel probit model (Kück & de Freitas, UAI 2005), trained by MCMC on the reported
@@ -120,10 +116,10 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         reports are, one confidence for all groups with a heavy tail for single ones, for two outcomes and up to
         50,000 rows; ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
         fit. For Gaussian processes.
-    n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
+    n_chains, n_draws, n_burn, thin : int, default=4, "auto", "auto", 1
         Chains, kept draws of each, sweeps discarded first, and sweeps per kept draw. ``n_draws="auto"`` adds
-        draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
-        ``n_burn="auto"`` is 250 with that, and else 1,000.
+        draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400; a
+        number is kept to. ``n_burn="auto"`` is 250 where draws are added in rounds, and else 1,000.
     n_replicas : int or None, default=None
         Number of replicas of each chain on a ladder of powers of the evidence. None, with a Gaussian process, for
         one where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
@@ -202,14 +198,14 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         confidence: float | Mapping[Any, float] | Literal["auto"] = 1000.0,
         # the sampler
         n_chains: int = 4,
-        n_draws: int | Literal["auto"] = 1000,
-        n_burn: int | Literal["auto"] = 1000,
+        n_draws: int | Literal["auto"] = "auto",
+        n_burn: int | Literal["auto"] = "auto",
         thin: int = 1,
         n_replicas: int | None = None,
         # how it runs
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: Show | Told = "auto",
+        progress: ShowProgress | ProgressCallback = "auto",
         executor: Executor | None = None,
         storage: Literal["auto", "float64", "float32", "recomputed"] = "auto",
         **deprecated: Any,
@@ -291,9 +287,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         people = read_row_counts(counts, len(features))
         classes, data = self._read_target(X, y, groups, len(features), weights, people)
         has_groups = is_about_groups(y, groups)
-        self._require_known_laws(data)
-        if isinstance(data, GroupedOutcomes):
-            self._require_for_outcomes(data)
+        require_supported(self.get_params(deep=False), data, self._has_places(data))
         if self.group_effects is True and not has_groups:
             raise ValueError("group_effects=True needs groups: plain labels define none.")
         context = self._find_context(features, data, has_groups)
@@ -302,7 +296,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         if not self._is_sparse and is_binary and is_for_partitions(len(features), data):
             partitions = partition_rows(features[data.order], data)
         if partitions is not None:
-            _require_known_confidence(data)
+            require_known_confidence(data)
         training = _training_rows(features, data, context)
         return self._run(
             classes, features, training, data, context, partitions, warm_start, checkpoint, resume, draws_to
@@ -312,7 +306,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         self,
         sample: np.ndarray,
         everybody: Any,
-        partitions: PartitionedRows,
+        partitions: PartitionSources,
         data: GroupedData,
         checkpoint: str | Path | None = None,
         resume: bool = False,
@@ -326,7 +320,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             An even choice of the individuals, for centres and widths.
         everybody : sequence
             The individuals in the caller's order; ``everybody[rows]`` are the features of some.
-        partitions : PartitionedRows
+        partitions : PartitionSources
             The partitions.
         data : GroupedData
             Groups and evidence.
@@ -344,7 +338,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
                 "people who are a sample of their group must be in one table, as the composition of groups is "
                 "pooled over all of them; a random part of each group's people is enough."
             )
-        _require_known_confidence(data)
+        require_known_confidence(data)
         features = read_features(self, sample, fitting=True)
         context = None
         if self.context:
@@ -363,7 +357,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         training: Individuals,
         data: GroupedData,
         context: Context | None,
-        partitions: PartitionedRows | None,
+        partitions: PartitionSources | None,
         warm_start: bool,
         checkpoint: str | Path | None,
         resume: bool,
@@ -397,7 +391,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
                 plan = self._plan(features, data, context, partitions, streams, threads, progress)
                 session.start_or_resume(plan)
             defer_interrupts()  # from the first sweep on
-            fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
+            fitted = session.run(partial(missing_draws, X=training) if self.n_draws == "auto" else None)
             if fitted.stopped_early:
                 defer_interrupts()  # that one was heard
         self.classes_, self._session = classes, session
@@ -439,79 +433,6 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             )
         return self._fitted.ladder.log_evidence
 
-    def set_output(
-        self, *, transform: Literal["default", "pandas", "polars"] | None = None
-    ) -> GroupStatsClassifier:
-        """Choose what :meth:`predict_proba` and :meth:`predict_interval` return: arrays, or dataframes.
-
-        Dataframes have a column per class, or the bounds ``conf_low`` and ``conf_high``, and those of pandas the
-        index of ``X``. Everything else stays an array. The argument has the name that it has in scikit-learn,
-        where it speaks of ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
-        is a classifier, and the global ``transform_output`` does not either: scores of scikit-learn need arrays.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            "default" for arrays; None to leave it as it is.
-        """
-        if transform is not None:
-            require_container(transform)
-            self._sklearn_output_config = {"transform": transform}  # where clone looks for it
-        return self
-
-    def _in_container(self, values: np.ndarray, columns: Sequence[Any], X: Any) -> Any:
-        kind = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
-        return in_container(values.reshape(len(values), -1), columns, X, kind) if kind != "default" else values
-
-    def predict_proba(self, X: Any, groups: Any = None, *, precision: float | None = None) -> np.ndarray:
-        """Probability of each class for each row, shape (n_rows, n_classes); columns follow ``classes_``.
-
-        Parameters
-        ----------
-        X : dataframe or array-like of shape (n_rows, n_features)
-            Rows to predict; worked on in pieces, so that memory does not grow with them.
-        groups : array-like of shape (n_rows,), optional
-            Group id of each row, for a fit with ``context`` or ``group_effects``. Without it everybody is taken
-            for a member of a new group that is like all training individuals together. A group that was not in
-            the fit is known by the average of the rows given, and its own intercept is integrated over.
-        precision : float, optional
-            Use only as many of the draws as keep the Monte Carlo standard error of the probabilities below this,
-            as measured on some of the rows: much faster for millions of them. All draws by default.
-        """
-        posterior, rows = self._fitted_and_rows(X, groups)
-        if precision is not None:
-            posterior = thin_to(posterior, rows, precision)
-        found = probability_mean(posterior, rows)
-        both = found if found.ndim == 2 else np.column_stack([1.0 - found, found])
-        return self._in_container(both, self.classes_.tolist(), X)
-
-    def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
-        """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
-        return monte_carlo_error(*self._fitted_and_rows(X, groups))
-
-    def predict(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Most probable class of each row, shape (n_rows,); arguments as for :meth:`predict_proba`."""
-        found = probability_mean(*self._fitted_and_rows(X, groups))
-        return self.classes_[found.argmax(axis=1) if found.ndim == 2 else (found > 0.5).astype(int)]
-
-    def predict_interval(self, X: Any, level: float = 0.9, groups: Any = None) -> np.ndarray:
-        """Central credible interval of each row's probability of the positive class, shape (n_rows, 2).
-
-        With more than two classes of each of them, shape (n_rows, n_classes, 2).
-        """
-        posterior, rows = self._fitted_and_rows(X, groups)
-        bounds = ["conf_low", "conf_high"]
-        if len(self.classes_) > 2:
-            bounds = [f"{bound}_{name}" for name in self.classes_.tolist() for bound in bounds]
-        return self._in_container(probability_interval(posterior, rows, level), bounds, X)
-
-    def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
-        """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).
-
-        With more than two classes of each of them, shape (n_chains, n_draws, n_rows, n_classes).
-        """
-        return probability_draws(*self._fitted_and_rows(X, groups))
-
     def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
         """Tabulate the training groups: what each reported beside what the posterior implies.
 
@@ -526,8 +447,8 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         Returns
         -------
         DataFrame
-            Columns ``group, n, reported, implied, conf_low, conf_high``; a group a row. With more than two classes
-            a row for each class of a group, named by ``outcome`` after the group.
+            Columns ``group, n, reported, implied, conf_low, conf_high``; a row per group. With more than two
+            classes a row for each class of a group, named by ``outcome`` after the group.
         """
         check_is_fitted(self)
         members = members_of_groups(self._data)
@@ -572,7 +493,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
             ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
             are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
-            the reports removed, and ``told`` says in words whether the groups tell the estimate.
+            the reports removed, and ``rests_on`` says in words whether the groups tell the estimate.
         """
         from disaggregate.posterior.bounds import reported_shares
         from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
@@ -632,7 +553,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         features = read_features(self, X, fitting=False)
         people = read_row_counts(counts, len(features))
         if not is_about_groups(y, groups):
-            _require_no_counts(people)
+            require_no_counts(people)
             return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
         weights = read_sample_weight(sample_weight, len(features))
         _, data = self._read_target(X, y, groups, len(features), weights, people, self.classes_)
@@ -681,66 +602,12 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         state = {**super().__getstate__(), "executor": None}
         return {name: value for name, value in state.items() if name != "_session"}
 
-    def _fitted_and_rows(self, X: Any, groups: Any) -> tuple[Posterior, Individuals]:
-        """Return the posterior, and features with the context and the place of each row, if the fit knows any."""
-        check_is_fitted(self)
-        features = read_features(self, X, fitting=False)
-        if self.context_ is None and self.group_effects_ is None:
-            return self.posterior_, Individuals(features)
-        return self.posterior_, self._individuals(features, known_groups(groups, len(features)))
-
-    def _individuals(self, features: np.ndarray, ids: Any) -> Individuals:
-        context = None if self.context_ is None else self.context_.of_rows(features, ids)
-        place = None
-        if self.group_effects_ is not None and ids is not None:
-            place = indices_of(ids, self.group_effects_.names)
-        return Individuals(features, context, place)
-
     def _find_context(self, features: np.ndarray, data: GroupedData, has_groups: bool) -> Context | None:
         if not self.context or (self.context == "auto" and not has_groups):
             return None
         if not has_groups:
             raise ValueError("context=True needs groups: plain labels define none.")
         return context_of(features, data)
-
-    def _require_known_laws(self, data: GroupedData) -> None:
-        """Refuse what spike and slab has no sampler for."""
-        if not self._is_sparse:
-            return
-        if any(getattr(known, "learns_confidence", False) for known in data.evidence):
-            raise ValueError(
-                'confidence="auto" needs prior="gaussian_process"; give a number with spike and slab.'
-            )
-        if data.counts is not None and (data.counts > 1).any():
-            raise ValueError(
-                'counts need prior="gaussian_process"; spike and slab is the model of 2005, of single people.'
-            )
-        if any(population is not None for population in data.populations):
-            raise ValueError(
-                'Population needs prior="gaussian_process"; spike and slab is the model of 2005, whose reports '
-                "speak of the rows themselves."
-            )
-
-    def _require_for_outcomes(self, data: GroupedOutcomes) -> None:
-        """Refuse what there is not yet for more than two outcomes."""
-        if self._is_sparse:
-            raise ValueError(
-                'Only binary classification is supported with prior="spike_slab", the model of 2005; there are '
-                f'{len(data.outcomes)} outcomes. Use prior="gaussian_process".'
-            )
-        if self.n_replicas not in (None, 1):
-            raise ValueError(
-                "n_replicas is not yet for more than two outcomes: kernels are compared by the modes of their "
-                "posteriors; use n_replicas=None."
-            )
-        if isinstance(self.confidence, str):
-            raise ValueError('confidence="auto" is not yet for more than two outcomes; give a number.')
-        n_offsets = len(data.names) * (len(data.outcomes) - 1)
-        if self._has_places(data) and n_offsets > _MOST_OFFSETS:
-            raise ValueError(
-                f"group_effects are not yet for {len(data.names)} groups with {len(data.outcomes)} outcomes, "
-                f"which make more than {_MOST_OFFSETS} intercepts; use group_effects=False, or join groups."
-            )
 
     @property
     def _is_sparse(self) -> bool:
@@ -766,7 +633,7 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             known = None if classes is None else classes.tolist()
             return read_target(X, y, groups, n_rows, self.confidence, weights, counts, known)
         require_no_weights(weights)
-        _require_no_counts(counts)
+        require_no_counts(counts)
         return read_labels(y, n_rows)
 
     def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
@@ -799,10 +666,10 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
         features: np.ndarray,
         data: GroupedData,
         context: Context | None,
-        partitions: PartitionedRows | None,
+        partitions: PartitionSources | None,
         streams: Streams,
         threads: Threads,
-        progress: Told | None,
+        progress: ProgressCallback | None,
     ) -> FitPlan:
         """Put together all that a fit needs."""
         bases, odds = self._candidates(features, streams)
@@ -830,19 +697,6 @@ class GroupStatsClassifier(OldSettings, ClassifierMixin, BaseEstimator):
             executor=self.executor,
             progress=progress,
             storage=self.storage,
-        )
-
-
-def _require_no_counts(counts: np.ndarray | None) -> None:
-    if counts is not None:
-        raise ValueError("counts need groups: a label belongs to one person.")
-
-
-def _require_known_confidence(data: GroupedData) -> None:
-    if any(known.learns_confidence for known in data.evidence):
-        raise ValueError(
-            'confidence="auto" is not yet for data in partitions, of more than 50,000 rows; give a number, such '
-            "as what a fit of some of the groups finds in posterior_.confidence."
         )
 
 

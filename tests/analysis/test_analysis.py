@@ -118,7 +118,7 @@ def test_the_classifier_itself_gives_subgroups(tables):
     model = dg.GroupStatsClassifier(**SETTINGS)
     model.fit(features, results.set_index("district")["share"], groups=people["district"])
     table = model.subgroups(people.assign(age=features["age"]), by=["sex"], weights="w")
-    expected = ["sex", "estimate", "std_error", "conf_low", "conf_high", "n", "weight", "contraction", "told"]
+    expected = ["sex", "estimate", "std_error", "conf_low", "conf_high", "n", "weight", "contraction", "rests_on"]
     assert list(table) == expected
     women = (people["sex"] == "f").to_numpy()
     assert_allclose(table["estimate"][0], model.predict_proba(features[women])[:, 1].mean(), rtol=1e-10)

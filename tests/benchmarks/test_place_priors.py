@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.special import ndtr
 
-from benchmarks.place_priors import NOW, Scales, areas_of, draw_people, posterior_given
+from benchmarks.place_priors import NOW, Scales, areas_of, draw_people, factor_along, posterior_given
 from benchmarks.truth.task import Task
 
 
@@ -38,6 +38,18 @@ def test_individual_effects_are_found_where_there_is_no_context(rng, in_all_dire
     effect = np.subtract(*ndtr([0.7, -0.7]))
     assert high - low == pytest.approx(effect, abs=0.06)
     assert right - left == pytest.approx(0.0, abs=0.06)
+
+
+def test_the_factor_along_scores_is_that_of_their_direction(rng):
+    n_areas, n_rows = 2_000, 25
+    means = rng.normal(size=(n_areas, 2)) * [0.2, 0.0]  # of a variance within areas of 1
+    X = np.repeat(means, n_rows, axis=0) + rng.normal(size=(n_areas * n_rows, 2))
+    _, task = task_of(rng, n_areas=n_areas, n_rows=n_rows)
+    areas = areas_of(task, X, False)
+    first, second = (np.outer(side, side) for side in np.linalg.inv(areas.to_directions).T)
+    expected = 0.2**2 / (0.2**2 + 1.0 / n_rows)
+    assert factor_along(areas, first) == pytest.approx(expected, abs=0.06)
+    assert factor_along(areas, second) < 0.12
 
 
 def test_evidence_knows_that_areas_differ(rng):

@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import expit, ndtri
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
 from benchmarks.rivals import inverse_calibration, proportion_svm
@@ -16,6 +17,7 @@ from benchmarks.rivals.bags import read_bags
 from benchmarks.rivals.count_likelihood import count_likelihood
 from benchmarks.rivals.em_logistic import fit_em_logistic
 from benchmarks.rivals.group_folds import best_setting, left_out_scores
+from benchmarks.rivals.group_logistic import fit_group_logistic
 from benchmarks.rivals.inverse_calibration import fit_inverse_calibration
 from benchmarks.rivals.kernels import KERNELS
 from benchmarks.rivals.link import fit_link
@@ -63,6 +65,14 @@ def test_the_oracle_solves_it_with_labels(rng):
     fitted = Oracle().fit(X, shares, groups, labels=y)
     assert np.mean((fitted.decision_function(X) > 0.0) == y) > 0.9
     assert -np.mean(np.log(np.where(y, fitted.probability(X), 1.0 - fitted.probability(X)))) < 0.3
+
+
+def test_groups_of_one_make_it_logistic_regression(rng):
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + rng.normal(size=60) > 0.5).astype(int)
+    decide = fit_group_logistic(0.02, X, pd.Series(y.astype(float)), np.arange(60))
+    known = LogisticRegression(C=1.0 / (60 * 0.02), tol=1e-10).fit(X, y)
+    assert_allclose(decide(X), known.decision_function(X), atol=1e-3)
 
 
 def test_names_differ_and_the_ceiling_comes_last():

@@ -7,7 +7,7 @@ from disaggregate.cli.column_widths import column_widths, table_width
 from disaggregate.cli.main import main
 from disaggregate.cli.output import print_table
 
-HEADERS = ["town", "estimate", "conf_low", "conf_high", "told"]
+HEADERS = ["town", "estimate", "conf_low", "conf_high", "note"]
 COLUMNS = [["Ashford", "Lea"], ["0.340", "0.29"], ["0.072", "0.1"], ["0.817", "0.9"], ["rests on the prior", ""]]
 WRAPS = [True, False, False, False, True]
 
@@ -48,7 +48,7 @@ def test_numbers_of_a_table_are_whole_on_any_terminal(monkeypatch, columns):
     monkeypatch.setattr("sys.stdout", terminal)
     numbers = {name: [0.123, 0.456] for name in ("estimate", "conf_low", "conf_high", "bound_low", "bound_high")}
     table = pd.DataFrame({"town": ["Ashford on the Water", "Lea"], **numbers, "n": [7, 9], "weight": [7.0, 9.0]})
-    print_table(table.assign(told="rests on the prior", contraction=0.0, std_error=0.0), "Rates", as_json=False)
+    print_table(table.assign(rests_on="prior", contraction=0.0, std_error=0.0), "Rates", as_json=False)
     said = terminal.getvalue()
     assert said.count("0.123") == said.count("0.456") == 5
     assert "…" not in said

@@ -109,7 +109,7 @@ def test_subgroups_print_and_write(folder, tmp_path, capsys):
     assert "Share of positives by sex, place" in capsys.readouterr().out
     table = pd.read_csv(tmp_path / "rates.csv")
     estimates = ["estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
-    assert list(table) == ["sex", "place", *estimates, "bound_low", "bound_high", "contraction", "told"]
+    assert list(table) == ["sex", "place", *estimates, "bound_low", "bound_high", "contraction", "rests_on"]
     assert (table["bound_low"] < table["bound_high"]).all()
     assert table["n"].sum() == 160
     assert main([*arguments, "--json"]) == 0
@@ -120,7 +120,7 @@ def test_effects_say_what_groups_can_tell(folder, capsys):
     assert main(["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--feature", "place"]) == 0
     printed = capsys.readouterr().out
     assert "town - land" in printed
-    assert "told" in printed
+    assert "rests_on" in printed
     assert "What the groups can tell" in printed
 
 

@@ -90,7 +90,7 @@ def test_a_saved_model_keeps_its_weighted_groups(X, tmp_path):
     [
         (np.ones(14), "14 numbers but X has 15 rows"),
         (np.ones((15, 1)), "1D array"),
-        (np.r_[np.ones(14), 0.0], "above zero in every row, got 0.0 in row 14"),
+        (np.r_[np.ones(14), 0.0], "above zero, got 0.0 in row 14"),
         (np.r_[np.nan, np.ones(14)], "got nan in row 0"),
         (np.r_[np.ones(14), np.inf], "got inf in row 14"),
         (["heavy"] * 15, "must hold numbers"),

@@ -18,7 +18,7 @@ from disaggregate.parallel.partitions import LocalPartitions
 from disaggregate.sampler.dense import sweep as sweeps
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.partition import Partition, Recipe, Tile
-from disaggregate.sampler.dense.partitioned import PartitionedLikelihood, PartitionedRows
+from disaggregate.sampler.dense.partitioned import PartitionedLikelihood, PartitionSources
 from disaggregate.sampler.dense.state import Record, Sweeps
 from tests.exactness.dense_joint import (
     Moment,
@@ -59,7 +59,8 @@ def slices(at: Moment) -> None:
 
 def jumps(at: Moment) -> None:
     at.state.is_known[:] = 0
-    sweeps.jump_in_scales(at.target, at.state, at.rngs)
+    every = list(range(len(at.target.components.priors)))
+    sweeps.jump_in_scales(at.target, at.state, at.rngs, every)
 
 
 def swaps(at: Moment) -> None:
@@ -114,7 +115,7 @@ def partitioned_sweep(at: Moment) -> None:
         )
         rows = slice(*reports.offsets[[first, last]].tolist())
         parts.append(Partition(index, recipe, tiles, np.ascontiguousarray(columns[:, rows].T)))
-    sizes = PartitionedRows([], tuple(part.n_rows for part in parts), (2, n_groups - 2), (0, 0))
+    sizes = PartitionSources([], tuple(part.n_rows for part in parts), (2, n_groups - 2), (0, 0))
     likelihood = PartitionedLikelihood(LocalPartitions(parts, SimpleNamespace(map=map)), sizes)
     plain_sweep(replace(at, target=replace(at.target, likelihood=likelihood)))
 

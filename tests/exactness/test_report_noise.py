@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from disaggregate.groups.evidence import CONFIDENCES, TAIL, Count, Evidence, Fraction, mixing_weights
+from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.model.components import make_components
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.report_noise import make_report_noise
@@ -24,6 +25,8 @@ from tests.exactness import test_scales_against_quadrature as quadratures
 from tests.exactness.dense_joint import Move, World, _changes, draw_scores, make_world, z_of
 from tests.exactness.test_dense_joint_distribution import FAILS, PASSES, jumps, largest, paths
 from tests.helpers.dense_problems import grouped, metric_for
+
+pytestmark = pytest.mark.full_pilots
 
 INDIVIDUAL, REPORT = (6.0, 4.0), half_normal(0.3)
 SIZES = [4, 5, 3]

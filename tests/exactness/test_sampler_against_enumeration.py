@@ -21,6 +21,7 @@ from disaggregate.groups.evidence import (
     Evidence,
     Fraction,
     NoisyCount,
+    RoundedCount,
     Survey,
     Unknown,
 )
@@ -31,6 +32,8 @@ from disaggregate.sampler.starts import random_start
 from tests.exactness.enumeration import ExactPosterior, exact_posterior
 from tests.exactness.joint import Block
 from tests.helpers.compiled_blocks import latent, products, scale, weights
+
+pytestmark = pytest.mark.full_pilots
 
 N_CHAINS = 24
 # About 25 quantities a case; errors come from the spread of the chains, so the tails are those of a t.
@@ -74,6 +77,7 @@ CASES = {
         (3, 2, 1, 2, 2, 2),
         intercept=True,
     ),
+    "rounded counts": Case((RoundedCount(3, 3), RoundedCount(0, 3), RoundedCount(5, 5)), (5, 3, 4)),
     "labels": Case(tuple(Count(label) for label in (1, 0, 1, 1, 0)), (1, 1, 1, 1, 1)),
 }
 

@@ -23,8 +23,8 @@ from disaggregate.parallel import Threads
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partition import (
+    ArraySource,
     Recipe,
-    RowsInMemory,
     make_partition,
     partition_groups,
     runs_of_groups,
@@ -33,10 +33,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedData
 from tests.fitting.test_going_on import Killed, killed_after
 from tests.helpers.partitions import use_small_partitions
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def town(sizes: list[int], seed: int = 0):
@@ -309,7 +306,7 @@ def test_single_precision_is_nearly_double_precision():
     told = make_reports(group_rows([0] * 50, {0: dg.evidence.Unknown()}))
     mixing = np.random.default_rng(0).standard_normal((4, 11))
     double, single = (
-        make_partition(RowsInMemory(0, X, told), Recipe(basis, mixing, np.ones(1), storage)).columns()
+        make_partition(ArraySource(0, X, told), Recipe(basis, mixing, np.ones(1), storage)).columns()
         for storage in ("float64", "float32")
     )
     for (_, one), (_, other) in zip(double, single, strict=True):

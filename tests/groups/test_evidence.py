@@ -19,6 +19,7 @@ from disaggregate.groups.evidence import (
     Fraction,
     NoisyCount,
     Population,
+    RoundedCount,
     Survey,
     Unknown,
 )
@@ -173,6 +174,18 @@ def test_noise_beyond_all_numbers_is_impossible_not_nan(evidence):
     assert_array_equal(evidence.log_likelihood(4), -INF)
 
 
+@pytest.mark.parametrize("base", [1, 3, 5])
+def test_a_rounded_count_is_the_law_of_unbiased_rounding(base):
+    n = 12
+    published = np.arange(0, n + base + 1, base)
+    published = published[published - base < n]
+    law = np.exp([RoundedCount(value, base).log_likelihood(n) for value in published])
+    assert_allclose(law.sum(axis=0), 1.0)  # each count is rounded to something
+    assert_allclose(published @ law, np.arange(n + 1))  # and right on average
+    assert ((law > 0.0).sum(axis=0) <= 2).all()
+    assert_array_equal(law[:, ::base], np.eye(len(published))[:, : n // base + 1])  # multiples stay
+
+
 # ---- counts that have any weight ----------------------------------------------------------------------
 
 LIKELY = [
@@ -185,6 +198,8 @@ LIKELY = [
     Survey(3, 12),
     NoisyCount(20.0, 1.0, "gaussian"),
     NoisyCount(-2.0, 0.5, "gaussian"),
+    RoundedCount(10, 5),
+    RoundedCount(0, 3),
     Unknown(),
     AllOf((Fraction(0.3), Fraction(0.4))),
     AllOf((Fraction(0.3, 10.0), AtLeast(1))),
@@ -248,7 +263,9 @@ def test_counts_that_are_asked_for_do_not_change_each_other(evidence):
 
 
 @pytest.mark.parametrize(
-    "evidence", [Count(4), AtLeast(4), Between(4, 9), Population(0.5, 2), Survey(1, 4)], ids=repr
+    "evidence",
+    [Count(4), AtLeast(4), Between(4, 9), Population(0.5, 2), Survey(1, 4), RoundedCount(10, 5)],
+    ids=repr,
 )
 def test_reports_that_do_not_fit_the_group_are_refused_at_some_counts_too(evidence):
     with pytest.raises(ValueError, match=r"in a group of 3|3 members|3 sampled"):
@@ -270,6 +287,7 @@ EVERY_KIND = [
     (Population(0.3, 50), Population(0.3, 50.0), Population(0.4, 50)),
     (Survey(1, 2), Survey(np.int64(1), 2), Survey(2, 2)),
     (NoisyCount(1, 2), NoisyCount(1.0, 2.0, "laplace"), NoisyCount(1.0, 2.0, "gaussian")),
+    (RoundedCount(5, 5), RoundedCount(5.0, np.int8(5)), RoundedCount(10, 5)),
     (Unknown(), Unknown(), Count(0)),
 ]
 
@@ -295,6 +313,8 @@ def test_evidence_is_frozen_and_equal_by_value(one, same, other):
         (Survey(1, 2), 0.5),
         (Survey(0, 0), NAN),
         (NoisyCount(5.0, 1.0), 1.25),
+        (RoundedCount(3, 3), 0.75),
+        (RoundedCount(5, 5), 1.0),
         (AtLeast(1), NAN),
         (AtMost(1), NAN),
         (Between(1, 2), NAN),
@@ -337,6 +357,9 @@ def test_reported_share_of_a_group_of_four(evidence, share):
         (lambda: Population(False), "Population expects a share from 0 to 1"),
         (lambda: Population(0.5, -3), "Population expects size"),
         (lambda: Population(0.5, 10.5), "Population expects size"),
+        (lambda: RoundedCount(4, 3), "RoundedCount expects value to be a multiple of base"),
+        (lambda: RoundedCount(0, 0), "multiple of base"),
+        (lambda: RoundedCount(3.5, 3), "RoundedCount expects value"),
         (lambda: Survey(3, 2), "no more positives than people asked, got positives=3 and sampled=2"),
         (lambda: Survey(-1, 2), "Survey expects positives"),
         (lambda: Survey(1, NAN), "Survey expects sampled"),

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from disaggregate.groups.evidence import CONFIDENCES, TAIL, AllOf, AtLeast, Count, Fraction, mixing_weights
+from disaggregate.groups.evidence import AllOf, AtLeast, Count, Fraction
+from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.model.report_noise import make_report_noise, reports_with_confidence
 from disaggregate.model.reports import log_peaks, make_reports, with_powers
 from disaggregate.sampler.dense.target import Query

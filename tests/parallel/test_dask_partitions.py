@@ -19,7 +19,7 @@ from disaggregate.parallel import distribute, round_robin
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import checkpoint_schedule
-from disaggregate.tables.folders import FolderRows
+from disaggregate.tables.folders import FolderSource
 from tests.helpers.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings(
@@ -35,7 +35,7 @@ SETTINGS = {"kernel": "rbf", "gamma": "scale", "centers": 10, "n_chains": 2, "n_
 
 
 @pytest.fixture(autouse=True)
-def small_partitions(monkeypatch, short_pilots):
+def small_partitions(monkeypatch):
     use_small_partitions(monkeypatch, 60)
 
 
@@ -171,7 +171,7 @@ def test_workers_read_the_files_of_a_folder(cluster, client, tmp_path, monkeypat
 
     expected = learned(people, n_jobs=1)
     with monkeypatch.context() as patch:
-        patch.setattr(FolderRows, "features", lambda self: pytest.fail("a partition was read here"))
+        patch.setattr(FolderSource, "features", lambda self: pytest.fail("a partition was read here"))
         found = learned(tmp_path / "people", executor=client)
     assert_array_equal(found.classifier.posterior_.delta2, expected.classifier.posterior_.delta2)
     assert_array_equal(found.classifier.label_proba_, expected.classifier.label_proba_)

@@ -14,9 +14,9 @@ from disaggregate.model.components import make_components
 from disaggregate.model.priors import half_normal
 from disaggregate.posterior.bounds import ReportedShares, reported_shares, subgroup_bounds
 from disaggregate.posterior.contraction import (
-    BY_GROUPS,
-    BY_PRIOR,
-    IN_PART,
+    ON_BOTH,
+    ON_GROUPS,
+    ON_PRIOR,
     change_contraction,
     contraction,
     in_words,
@@ -46,7 +46,7 @@ def test_what_the_prior_knows_and_what_nobody_knows_has_none():
 
 
 @pytest.mark.parametrize(
-    ("removed", "told"), [(0.95, BY_GROUPS), (0.9, BY_GROUPS), (0.6, IN_PART), (0.49, BY_PRIOR), (0.0, BY_PRIOR)]
+    ("removed", "told"), [(0.95, ON_GROUPS), (0.9, ON_GROUPS), (0.6, ON_BOTH), (0.49, ON_PRIOR), (0.0, ON_PRIOR)]
 )
 def test_words(removed, told):
     assert in_words(np.array([removed])) == [told]
@@ -149,10 +149,10 @@ def fitted():
 def test_subgroups_say_what_tells_them(fitted):
     model, people = fitted
     table = model.subgroups(people, "old", groups="group")
-    assert table.columns.tolist()[-4:] == ["bound_low", "bound_high", "contraction", "told"]
+    assert table.columns.tolist()[-4:] == ["bound_low", "bound_high", "contraction", "rests_on"]
     assert ((table["bound_low"] >= 0.0) & (table["bound_low"] < table["bound_high"])).all()
     assert (table["contraction"] > 0.5).all()
-    assert table["told"].tolist() == in_words(table["contraction"].to_numpy())
+    assert table["rests_on"].tolist() == in_words(table["contraction"].to_numpy())
     assert "bound_low" not in model.subgroups(people, "old")  # nobody says whose groups these are
 
 
@@ -163,7 +163,7 @@ def test_suppressed_subgroups_tell_nothing(fitted):
     hidden = table[table["estimate"].isna()]
     assert len(hidden) > 1
     assert hidden[["bound_low", "bound_high", "contraction"]].isna().all(axis=None)
-    assert (hidden["told"] == "").all()
+    assert (hidden["rests_on"] == "").all()
 
 
 def test_bounds_do_not_tell_what_a_hidden_group_reports(fitted):
@@ -198,7 +198,7 @@ def test_draws_from_the_prior_have_its_variances(rng):
 
 def test_the_verdict_says_what_the_groups_tell(fitted):
     told = fitted[0].diagnostics_
-    assert told.told in (BY_GROUPS, IN_PART)
+    assert told.rests_on in (ON_GROUPS, ON_BOTH)
     assert f"{told.contraction:.0%} of the prior variance" in told.verdict
 
 
@@ -206,7 +206,7 @@ def test_one_group_leaves_differences_to_the_prior():
     people = pd.DataFrame({"x": np.linspace(-1.0, 1.0, 10)})
     model = small_model(kernel="linear", n_replicas=1, n_draws=200, n_burn=200)
     told = model.fit(people, {"a": 0.5}, groups=["a"] * 10).diagnostics_
-    assert told.told == BY_PRIOR
+    assert told.rests_on == ON_PRIOR
     assert "rests on the prior" in told.verdict
 
 

@@ -30,6 +30,7 @@ KINDS = [
     (kinds.Population, 2),
     (kinds.Survey, 2),
     (kinds.NoisyCount, 2),
+    (kinds.RoundedCount, 2),
 ]
 
 

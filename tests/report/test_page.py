@@ -13,7 +13,7 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.groups.context import Context
-from disaggregate.posterior.contraction import BY_GROUPS, BY_PRIOR
+from disaggregate.posterior.contraction import ON_GROUPS, ON_PRIOR
 from disaggregate.report import write_report
 from disaggregate.report.background import method_elements
 from disaggregate.report.elements import Facts, Text
@@ -286,16 +286,16 @@ def test_it_says_what_tells_each_share(analysis, page, tables):
         "Who",
         "Share",
         "Prior variance removed",
-        "Told",
+        "Rests on",
     ]  # no bounds: reports may be off
     expected = analysis.subgroups(tables[0], "place")
     found = {row[1]: row[-1] for row in rows[1:] if row[0] == "place"}
-    assert found == dict(zip(expected["place"], expected["told"], strict=True))
+    assert found == dict(zip(expected["place"], expected["rests_on"], strict=True))
 
 
 def test_nothing_is_ready_that_rests_on_the_prior(analysis):
     settled = replace(analysis.classifier.diagnostics_, converged=True, contraction=0.95)
-    by = [Rates("sex", pd.DataFrame({"told": [BY_GROUPS, told]})) for told in (BY_GROUPS, BY_PRIOR)]
+    by = [Rates("sex", pd.DataFrame({"rests_on": [ON_GROUPS, told]})) for told in (ON_GROUPS, ON_PRIOR)]
     heads = [verdict_elements(analysis, settled, found)[0].text for found in ([], by[:1], by)]
     assert [head.startswith("Ready to use.") for head in heads] == [True, True, False]
     assert "1 of 4 shares rest on the prior" in heads[2]

@@ -1,8 +1,10 @@
+import inspect
 from dataclasses import asdict
 
 import pandas as pd
 import pytest
 
+from disaggregate.tables.column_roles import ROLES, ColumnNames, takes_columns
 from disaggregate.tables.problems import TableError
 from disaggregate.tables.roles import Roles, resolve_roles
 
@@ -119,3 +121,32 @@ def test_roles_must_fit_together(roles, message):
 def test_no_feature_left():
     with pytest.raises(TableError, match="people has no column left to be a feature"):
         resolve(ignore=["age", "job", "w", "r1", "r2", "name"])
+
+
+def test_each_role_is_one_that_a_caller_can_name():
+    of_their_own = {"group", "confidence", "tallies"}
+    assert set(ColumnNames.__annotations__) == set(ROLES) - of_their_own
+
+
+def test_roles_are_arguments_with_a_description():
+    @takes_columns
+    def look(people, *, group, confidence=1.0, **columns):
+        """Look at columns.
+
+        Parameters
+        ----------
+        {columns}
+        confidence : float
+        """
+
+    shown = inspect.signature(look).parameters
+    assert list(shown)[:3] == ["people", "group", "share"]
+    assert shown["share"].default is None
+    assert shown["features"].default == ()
+    assert "share : str, optional\n            Column of results: share" in look.__doc__
+    assert look.__doc__.count("confidence :") == 1
+
+
+def test_an_argument_that_is_no_role_is_refused():
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'shar'; did you mean 'share'"):
+        resolve(shar="s")

@@ -109,7 +109,7 @@ class Analysis:
         title, *lines = repr(self).splitlines()
         rows = [line.strip().partition("  ") for line in lines]
         cells = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(told.strip())}</td></tr>" for name, _, told in rows
+            f"<tr><th>{escape(name)}</th><td>{escape(value.strip())}</td></tr>" for name, _, value in rows
         )
         return f"<table><caption>{escape(title)}</caption><tbody>{cells}</tbody></table>"
 
@@ -304,7 +304,7 @@ class Analysis:
         DataFrame
             As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
             which the share of exactly these people lies whatever is assumed, if the people are those of the fit;
-            ``contraction``, the share of the prior variance that the reports removed; and ``told``, in words,
+            ``contraction``, the share of the prior variance that the reports removed; and ``rests_on``, in words,
             whether the groups tell the estimate.
         """
 
@@ -408,9 +408,9 @@ class Analysis:
         Returns
         -------
         DataFrame
-            Columns ``term, contrast, estimate, std_error, conf_low, conf_high, contraction, told``; with more than
-            two outcomes a row for each, named by ``outcome`` after the contrast. The last two say how much of the
-            prior variance the reports removed, and in words whether the groups tell the effect.
+            Columns ``term, contrast, estimate, std_error, conf_low, conf_high, contraction, rests_on``; with more
+            than two outcomes a row for each, named by ``outcome`` after the contrast. ``contraction`` is the share
+            of the prior variance that the reports removed; ``rests_on`` says in words on what the effect rests.
         """
         table = self.read(people)
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from disaggregate.analysis.dependence import predictions
 from disaggregate.analysis.importance import permutation_importance
 from disaggregate.posterior.batches import Predict, average_draws
-from disaggregate.posterior.contraction import CONTRACTION, TOLD, change_contraction, in_words
+from disaggregate.posterior.contraction import CONTRACTION, RESTS_ON, change_contraction, in_words
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
 from disaggregate.tables.kinds import text_of
@@ -138,7 +138,7 @@ def avg_comparisons(
         Probability of the credible intervals.
     min_group_size : int, default=1
         Levels that fewer people have, and what would give them away, are compared with none, and steps of numbers
-        that fewer people have are not told; a column ``note`` says so.
+        that fewer people have are not shown; a column ``note`` says so.
     prior : callable, optional
         As ``predict``, in draws from the prior.
 
@@ -147,7 +147,7 @@ def avg_comparisons(
     DataFrame
         Columns ``term, contrast, estimate, std_error, conf_low, conf_high``; contrasts such as "+1", "+1 sd",
         "+1 year" or "female - male". With a prior also ``contraction``, the share of its variance that the reports
-        removed, and ``told``, the same in words.
+        removed, and ``rests_on``, the same in words.
     """
     how = read_variables(people, variables)
     n_each = read_counts(counts, len(people))
@@ -169,7 +169,7 @@ def avg_comparisons(
     return _suppressed(compared(predict), None if prior is None else compared(prior), level, min_group_size)
 
 
-# Term, contrast, and the rates after and before the change in each draw; None where nothing may be told.
+# Term, contrast, and the rates after and before the change in each draw; None where nothing may be shown.
 _Compared = tuple[str, str, tuple[FloatArray, FloatArray] | None]
 
 
@@ -213,25 +213,25 @@ def _suppressed(
     if not found:
         raise ValueError("there is nothing to compare: name columns that vary in variables.")
     table = pd.DataFrame([(term, contrast) for term, contrast, _ in found], columns=["term", "contrast"])
-    is_told = np.array([rates is not None for _, _, rates in found])
+    is_shown = np.array([rates is not None for _, _, rates in found])
     table[[*INTERVALS, *([] if prior is None else [CONTRACTION])]] = np.nan
-    if is_told.any():
+    if is_shown.any():
         after, before = _rates_of(found)
         columns = summarise(after - before, level)
         if prior is not None:
             columns[CONTRACTION] = change_contraction((after, before), _rates_of(prior))
         for name, values in columns.items():
-            table.loc[is_told, name] = values
+            table.loc[is_shown, name] = values
     if prior is not None:
-        table[TOLD] = in_words(table[CONTRACTION].to_numpy())
+        table[RESTS_ON] = in_words(table[CONTRACTION].to_numpy())
     if min_group_size == 1:
         return table
     why = f"{SUPPRESSED}: fewer than {min_group_size} people, or what would give them away"
-    return table.assign(**{NOTE: np.where(is_told, "", why)})
+    return table.assign(**{NOTE: np.where(is_shown, "", why)})
 
 
 def _rates_of(found: list[_Compared]) -> tuple[FloatArray, FloatArray]:
-    """Rates after and before each change that may be told, each of shape (n_draws, n_changes)."""
+    """Rates after and before each change that may be shown, each of shape (n_draws, n_changes)."""
     pairs = [rates for _, _, rates in found if rates is not None]
     after, before = zip(*pairs, strict=True)
     return np.column_stack(after), np.column_stack(before)
@@ -308,8 +308,8 @@ def _compare_levels(
         raise ValueError(f"column {name!r} holds no values, so there is nothing to compare; leave it out.")
     named = {text_of(level): level for level in levels}
     silent = silence.about_levels(column(people, name), levels)
-    told = [level for level, is_silent in zip(levels, silent, strict=True) if not is_silent]
-    chosen = next(iter([*told, *levels])) if reference is None else named.get(text_of(reference))
+    shown = [level for level, is_silent in zip(levels, silent, strict=True) if not is_silent]
+    chosen = next(iter([*shown, *levels])) if reference is None else named.get(text_of(reference))
     if chosen is None:
         raise ValueError(f"the reference of {name!r} must be one of its levels {levels}, got {reference!r}.")
 
@@ -321,7 +321,7 @@ def _compare_levels(
         (
             name,
             f"{text_of(other)} - {text_of(chosen)}",
-            (rate(other), rate(chosen)) if other in told and chosen in told else None,
+            (rate(other), rate(chosen)) if other in shown and chosen in shown else None,
         )
         for other in levels
         if other != chosen

@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.folders import fit_folder
 from disaggregate.analysis.renamed import renamed
 from disaggregate.analysis.table_warnings import ShowProblems
 from disaggregate.analysis.tables import fit_in_memory
+from disaggregate.tables.column_roles import ColumnNames, require_roles, takes_columns
 from disaggregate.tables.folders import is_folder
 from disaggregate.tables.problems import TableError
 from disaggregate.tables.reading import Reading
 
 
 @renamed(told="on_problems", room_for="output")
+@takes_columns
 def fit_tables(
     people: Any,
     results: Any,
     *,
     group: str,
-    share: str | None = None,
-    shares: str | Iterable[str] = (),
-    positives: str | Iterable[str] | None = None,
-    rest: str | None = None,
-    total: str | None = None,
-    low: str | None = None,
-    high: str | None = None,
-    noise: str | None = None,
-    size: str | None = None,
-    count: str | None = None,
-    weight: str | None = None,
-    replicates: str | Iterable[str] = (),
-    features: str | Iterable[str] = (),
-    ignore: str | Iterable[str] = (),
-    outcome: str = "",
-    sampled: bool = False,
     confidence: float | str = 1000.0,
     noise_kind: Literal["laplace", "gaussian"] = "laplace",
+    sampled: bool = False,
+    outcome: str = "",
     settings: dict[str, Any] | None = None,
     how: dict[str, Any] | None = None,
     landmarks: int | None = None,
     reading: Reading | None = None,
     on_problems: ShowProblems | None = None,
     output: str | Path | None = None,
+    **columns: Unpack[ColumnNames],
 ) -> Analysis:
     """Learn about people from a table of them and a table of group results.
 
@@ -58,19 +46,7 @@ def fit_tables(
         :func:`disaggregate.analysis.fit_folder`.
     group : str
         Column of group ids, in both tables.
-    share, positives, total, low, high, noise, size : str, optional
-        Columns of results: the share of the outcome; or its count and among how many; or the lowest and highest
-        possible share or count; the scale of privacy noise on a count; the size of the population of which people
-        are a sample. Several columns of ``positives`` are the counts of several outcomes.
-    shares : str or iterable of str
-        Columns of results with the share of each of several outcomes.
-    rest : str, optional
-        Name of the outcome that is left of the total, or of 1.
-    count, weight : str, optional
-        Columns of people: how many people a row stands for, where rows are cells; the survey weight.
-    replicates, features, ignore : str or iterable of str
-        Columns of people: replicate weights; what to learn from, by default all that play no other role; what
-        to leave out.
+    {columns}
     outcome : str, optional
         What the outcome is called in reports and prints; by default as the column of results.
     sampled : bool, default=False
@@ -103,25 +79,13 @@ def fit_tables(
     Analysis
         Fitted.
     """
+    require_roles(columns)
     given: dict[str, Any] = {
+        **columns,
         "group": group,
-        "share": share,
-        "shares": shares,
-        "positives": positives,
-        "rest": rest,
-        "total": total,
-        "low": low,
-        "high": high,
-        "noise": noise,
-        "size": size,
-        "count": count,
-        "weight": weight,
-        "replicates": replicates,
-        "features": features,
-        "ignore": ignore,
-        "sampled": sampled,
         "confidence": confidence,
         "noise_kind": noise_kind,
+        "sampled": sampled,
         "settings": settings,
         "how": how,
         "reading": reading,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -19,18 +19,19 @@ from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.reports import make_reports, run_of_groups
 from disaggregate.parallel import Threads
 from disaggregate.parallel.dask import executor_of
-from disaggregate.sampler.dense.partition import PartitionRows, partition_groups
-from disaggregate.sampler.dense.partitioned import PartitionedRows, with_sizes
+from disaggregate.sampler.dense.partition import PartitionSource, partition_groups
+from disaggregate.sampler.dense.partitioned import PartitionSources, with_sizes
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 from disaggregate.settings import is_sparse, settings_of_tables
 from disaggregate.tables.check import in_order
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
 from disaggregate.tables.check_spread import spread_problems
+from disaggregate.tables.column_roles import ColumnNames, takes_columns
 from disaggregate.tables.encoding import Encoder, make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import iter_table, read_with_notes, schema_of, write_rows
-from disaggregate.tables.folders import AllRows, FolderRows, PeopleFolder, columns_from_path, narrowed
+from disaggregate.tables.folders import FolderSource, LazyFeatures, PeopleFolder, columns_from_path, narrowed
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.problems import TableError, require_no_errors, without_choices
@@ -40,13 +41,14 @@ from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.schema import Schema, apply_schema
 from disaggregate.tables.two_tables import prepared
 
-# Rows from which encoding, landmarks and widths are learned: an even choice from all files.
+# Evenly spaced rows of all files, from which encoding, landmarks and widths are learned.
 _SAMPLE = 50_000
 _CENTERS = 500
 ROWS_AT_ONCE = 5_000
 
 
 @renamed(told="on_problems", room_for="output")
+@takes_columns
 def fit_folder(
     people: Any,
     results: Any,
@@ -60,20 +62,21 @@ def fit_folder(
     reading: Reading | None = None,
     on_problems: ShowProblems | None = None,
     output: str | Path | None = None,
-    **roles: Any,
+    **columns: Unpack[ColumnNames],
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
 
-    Files are read block by block, here or by the workers of a Dask cluster, which must see the same paths. Only
-    the column of groups, and survey weights, are read as a whole. How features are encoded is learned from an even
-    choice of 50,000 rows. A block is read fastest where its groups lie together: write the folder sorted by group.
+    Files are read partition by partition, here or by the workers of a Dask cluster, which must see the same paths.
+    Only the column of groups and the survey weights are read at once. How features are encoded is learned from
+    50,000 evenly spaced rows. A partition is read fastest where its groups lie together: write the folder sorted
+    by group.
 
     Parameters
     ----------
     people : path
         A folder; all ``*.parquet`` files under it count, with the same columns. A folder on the way whose name is
         like ``district=7`` is a column.
-    results, group, sampled, confidence, noise_kind, settings, how, reading, on_problems, output, **roles
+    results, group, sampled, confidence, noise_kind, settings, how, reading, on_problems, output, **columns
         As for :func:`disaggregate.fit_tables`; the prior must be a Gaussian process, and ``centers`` is 500 unless
         the settings say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One
         row per person: no ``count``.
@@ -84,6 +87,7 @@ def fit_folder(
         Fitted.
     """
     _require_dense(settings or {})
+    roles: dict[str, Any] = dict(columns)
     _require_people(roles.get("count"))
     _require_two_outcomes(roles)
     arguments = _without_warm_start(how or {})
@@ -117,7 +121,7 @@ def fit_folder(
     require_disk_space_for_model(output, classifier, len(narrow))
     classifier._fit_partitions(
         encoder.transform(sample),
-        AllRows(folder, kept, encoder, schema),
+        LazyFeatures(folder, kept, encoder, schema),
         folder_partitions(folder, kept, data, encoder, schema),
         data,
         **arguments,
@@ -161,14 +165,14 @@ def _without_warm_start(how: dict[str, Any]) -> dict[str, Any]:
 
 def folder_partitions(
     folder: PeopleFolder, kept: np.ndarray, data: GroupedData, encoder: Encoder, schema: Schema
-) -> PartitionedRows:
+) -> PartitionSources:
     """Cut the people of a folder into partitions of whole groups, which know their files and rows."""
     reports, runs = make_reports(data), partition_groups(data.offsets)
-    rows: list[PartitionRows] = []
+    rows: list[PartitionSource] = []
     for index, (first, last) in enumerate(runs):
         own = kept[data.order[data.offsets[first] : data.offsets[last]]]
-        told = run_of_groups(reports, first, last)
-        rows.append(FolderRows(index, *narrowed(folder, own), encoder, schema, told))
+        reported = run_of_groups(reports, first, last)
+        rows.append(FolderSource(index, *narrowed(folder, own), encoder, schema, reported))
     return with_sizes(rows, runs, data)
 
 
@@ -240,6 +244,6 @@ def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, P
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
-    told = columns_from_path(root, file)
+    from_path = columns_from_path(root, file)
     for piece in iter_table(file, ROWS_AT_ONCE, schema):
-        yield piece, apply_schema(piece.assign(**told), schema) if told else piece
+        yield piece, apply_schema(piece.assign(**from_path), schema) if from_path else piece

@@ -29,7 +29,7 @@ def between_group_share(people: Any, groups: ArrayLike, counts: ArrayLike | None
 
     Reports of groups see a feature only through its group means. For an effect on a straight line, the share of
     a feature's variance that lies between groups is about the share of what everybody's own label would have
-    told of it; the rest is filled in by the model's assumptions.
+    said about it; the rest is filled in by the model's assumptions.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.suppression import NOTE, withhold
 
 AS_IT_IS = "as it is"
-# Each change by its short name, and what a reader is told of it.
+# Each change by its short name, and what the report says of it.
 CHANGES = {
     "trust": "results trusted less",
     "linear": "linear kernel",
@@ -147,8 +147,8 @@ def _chosen(analysis: Analysis, changes: Iterable[str] | None) -> list[str]:
     chosen = list(dict.fromkeys(as_names(changes)))
     wrong = [change for change in chosen if change not in possible]
     if wrong or not chosen:
-        told = f"{wrong[0]!r} is none of them" if wrong else "none was named"
-        raise ValueError(f"changes that would change anything in this fit are {', '.join(possible)}; {told}.")
+        problem = f"{wrong[0]!r} is none of them" if wrong else "none was named"
+        raise ValueError(f"changes that would change anything in this fit are {', '.join(possible)}; {problem}.")
     return chosen
 
 
@@ -219,8 +219,8 @@ def _rates(
         drawn = analysis.subgroup_draws(people, names)
         rates = withhold(drawn.table(level), min_group_size, members=drawn.effective, by=names)
         keys = rates[names].astype(object).where(rates[names].notna(), "missing")
-        told = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
-        new = {"by": ", ".join(names) or "everybody", "subgroup": told, "change": change}
+        subgroup = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
+        new = {"by": ", ".join(names) or "everybody", "subgroup": subgroup, "change": change}
         parts.append(rates.assign(**new, **{EFFECTIVE: drawn.effective}))
     whole = pd.concat(parts, ignore_index=True)
     return whole[[name for name in (*COLUMNS, EFFECTIVE, NOTE) if name in whole]]

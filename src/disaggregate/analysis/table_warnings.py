@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from disaggregate.tables.problems import Problem
 
@@ -24,12 +25,8 @@ def show_problems(problems: Sequence[Problem], show: ShowProblems | None) -> Non
     show : callable, optional
         Shows them.
     """
-    if show is not None:
-        show(problems)
-        return
-    for problem in problems:
-        if problem.level == "warning":
-            warnings.warn(f"{problem.where}: {problem.message}", TableWarning, stacklevel=5)
+    mistakes = [problem for problem in problems if problem.level == "warning"]
+    _show_or_warn(problems, show, [f"{mistake.where}: {mistake.message}" for mistake in mistakes], stacklevel=6)
 
 
 def show_unfamiliar(lines: list[str], show: Callable[[list[str]], object] | None) -> None:
@@ -42,8 +39,14 @@ def show_unfamiliar(lines: list[str], show: Callable[[list[str]], object] | None
     show : callable, optional
         Shows them.
     """
+    _show_or_warn(lines, show, [line.removeprefix("warning: ") for line in lines], stacklevel=4)
+
+
+def _show_or_warn(
+    found: Any, show: Callable[[Any], object] | None, messages: Sequence[str], stacklevel: int
+) -> None:
     if show is not None:
-        show(lines)
+        show(found)
         return
-    for line in lines:
-        warnings.warn(line.removeprefix("warning: "), TableWarning, stacklevel=3)
+    for message in messages:
+        warnings.warn(message, TableWarning, stacklevel=stacklevel)

@@ -51,8 +51,8 @@ def _longest(words: Iterable[str]) -> int:
 def _shared_out(least: list[int], natural: list[int], can_wrap: Sequence[bool], left: int) -> list[int]:
     """Give what is left to columns one by one, to words first, as they take several lines else."""
     widths = list(least)
-    for place in sorted(range(len(widths)), key=lambda place: not can_wrap[place]):
-        more = max(0, min(natural[place] - widths[place], left))
-        widths[place] += more
+    for index in sorted(range(len(widths)), key=lambda index: not can_wrap[index]):
+        more = max(0, min(natural[index] - widths[index], left))
+        widths[index] += more
         left -= more
     return widths

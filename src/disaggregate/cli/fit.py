@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from disaggregate.cli.arguments import output_path, whole_number
+from disaggregate.cli.arguments import number_or_auto, output_path, whole_number
 from disaggregate.cli.check import MARKS
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import errors_for_user
@@ -75,8 +75,20 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="N",
         help="kernels on N averages of 5 or more people; the file then holds no individuals and can be shared",
     )
-    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep per chain (default: 1000)")
-    add("--burn", type=whole_number(0), default=1000, metavar="N", help="sweeps to discard first (default: 1000)")
+    add(
+        "--draws",
+        type=number_or_auto(1),
+        default="auto",
+        metavar="N",
+        help="draws to keep per chain (default: auto, 250 to 4,000, until chains agree and draws suffice)",
+    )
+    add(
+        "--burn",
+        type=number_or_auto(0),
+        default="auto",
+        metavar="N",
+        help="sweeps to discard first (default: auto, 250, or 1,000 with a number of draws)",
+    )
     add("--chains", type=whole_number(1), default=4, metavar="N", help="number of chains (default: 4)")
     add("--seed", type=whole_number(0), default=0, metavar="N", help="random seed (default: 0)")
     add("--checkpoint", type=output_path, metavar="FILE", help="keep the state of the chains in FILE")
@@ -164,7 +176,7 @@ def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> No
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
     verdict = as_options(diagnostics.verdict)
-    told = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
+    notes = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
     if arguments.json:
         print_json(
             {
@@ -173,13 +185,13 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
                 "verdict": verdict,
                 "worst_rhat": float(diagnostics.worst_rhat),
                 "contraction": float(diagnostics.contraction),
-                "told": diagnostics.told,
+                "rests_on": diagnostics.rests_on,
                 "features": analysis.encoder.feature_names_,
-                "notes": [*map(str, analysis.problems), *told],
+                "notes": [*map(str, analysis.problems), *notes],
             }
         )
         return
-    for line in (*told, f"Verdict: {verdict}", f"Model: {arguments.output}"):
+    for line in (*notes, f"Verdict: {verdict}", f"Model: {arguments.output}"):
         say(line)
 
 

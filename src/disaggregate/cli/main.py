@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         with warnings_in_a_line():
             code = _ended(arguments)
-        sys.stdout.flush()  # a full disk is told of here, and not by the end of the process
+        sys.stdout.flush()  # a full disk is reported here, and not by the end of the process
     except BrokenPipeError:  # the reader of the output has ended, as `head` does
         close_quietly()
         return READER_GONE

@@ -71,7 +71,7 @@ def _print_rows(table: DataFrame, title: str) -> None:
     ]
     headers = [visible(str(name)) for name in table]
     are_numbers = [table[name].dtype.kind in "iuf" for name in table]
-    columns = [[row[place] for row in rows] for place in range(len(headers))]
+    columns = [[row[index] for row in rows] for index in range(len(headers))]
     console = Console()
     room = console.width if console.is_terminal else None  # a file or another program has all the room it needs
     widths = column_widths(headers, columns, [not is_number for is_number in are_numbers], room)
@@ -84,8 +84,8 @@ def _print_rows(table: DataFrame, title: str) -> None:
 
 
 def _fewer_columns(table: DataFrame) -> DataFrame:
-    """Leave out what a terminal has no room for: numbers that are also told in words, by the interval or by n."""
-    left_out = ["contraction", "std_error"] if "told" in table else []
+    """Leave out what a terminal has no room for: numbers that are also there in words, by the interval or by n."""
+    left_out = ["contraction", "std_error"] if "rests_on" in table else []
     if {"n", "weight"} <= set(table) and (table["n"] == table["weight"]).all():
         left_out.append("weight")
     return table.drop(columns=left_out)

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
         from disaggregate.tables.files import write_rows
         from disaggregate.tables.formats import format_of
 
-        format_of(arguments.output, to_write=True)  # a wrong ending is told before hours of work
+        format_of(arguments.output, to_write=True)  # a wrong ending is an error before hours of work
         analysis = load_analysis(arguments.model)
         table = subgroup_sensitivity(
             analysis,

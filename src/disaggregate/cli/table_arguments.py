@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from disaggregate.tables.column_roles import ROLES
 
 if TYPE_CHECKING:
     from disaggregate.tables.reading import Reading
 
 SEPARATORS = (",", ";", "|", "\t")
 DECIMALS = (".", ",")
-
-ROLES = {
-    "share": "share of positives, from 0 to 1",
-    "positives": "count of positives; several columns, separated by commas, are several outcomes",
-    "total": "number of people among whom the positives were counted",
-    "low": "lowest possible share or count",
-    "high": "highest possible share or count",
-    "noise": "scale of the privacy noise on a count",
-    "size": "size of the population that the people are a sample of (with --sampled)",
-}
 
 
 def names(text: str) -> list[str]:
@@ -42,11 +35,7 @@ def add_table_arguments(parser: argparse.ArgumentParser, *, or_folder: bool = Fa
     add = parser.add_argument_group("columns of both tables").add_argument
     add("--group", required=True, metavar="COLUMN", help="group of each person, and of each result")
     add = parser.add_argument_group("columns of RESULTS").add_argument
-    for role, meaning in ROLES.items():
-        kind = {"type": names, "metavar": "COLUMNS"} if role == "positives" else {"metavar": "COLUMN"}
-        add(f"--{role}", help=meaning, **kind)
-    add("--shares", type=names, metavar="COLUMNS", help="share of each of several outcomes, separated by commas")
-    add("--rest", metavar="NAME", help="name of the outcome that the others leave of the whole, such as 'at home'")
+    _add_roles(add, "results", "neither")
     add(
         "--noise-kind",
         choices=("laplace", "gaussian"),
@@ -66,18 +55,26 @@ def add_table_arguments(parser: argparse.ArgumentParser, *, or_folder: bool = Fa
         metavar="NAME",
         help="what the outcome is called in reports (default: as its column)",
     )
-    add = parser.add_argument_group("columns of PEOPLE").add_argument
-    add("--count", metavar="COLUMN", help="number of people per row, where rows are cells of a table (default: 1)")
-    add("--weights", metavar="COLUMN", help="survey weight of each person, in shares and subgroups")
-    add("--replicates", type=names, default=[], metavar="COLUMNS", help="replicate weights, separated by commas")
-    add("--features", type=names, default=[], metavar="COLUMNS", help="what to learn from (default: all the rest)")
-    add("--ignore", type=names, default=[], metavar="COLUMNS", help="columns to leave out")
+    _add_roles(parser.add_argument_group("columns of PEOPLE").add_argument, "people", "both")
     add_reading_arguments(parser, shares=True)
     parser.add_argument(
         "--sampled",
         action="store_true",
         help="the people are a random sample of their group, and the results describe the whole group",
     )
+
+
+def _add_roles(add: Callable[..., argparse.Action], *tables: str) -> None:
+    """Add an option for each role that columns of these tables may play."""
+    for name, role in ROLES.items():
+        if role.table not in tables or role.option == "":
+            continue
+        several = {"type": names, "metavar": "COLUMNS", "default": ()}
+        one = {"metavar": "NAME" if role.table == "neither" else "COLUMN"}
+        meaning = (
+            role.help + "; separated by commas" * role.several + " (with --sampled)" * (role.of_sample is True)
+        )
+        add(f"--{role.option or name}", dest=name, help=meaning, **(several if role.several else one))
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser, *, shares: bool = False) -> None:
@@ -110,10 +107,8 @@ def reading_of(arguments: argparse.Namespace) -> Reading:
 
 def role_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of ``resolve_roles``; a confidence that is neither a number nor "auto" is a column."""
-    roles: dict[str, Any] = {role: getattr(arguments, role) for role in ("group", *ROLES)}
-    roles |= {"count": arguments.count, "weight": arguments.weights, "replicates": arguments.replicates}
-    roles |= {"features": arguments.features, "ignore": arguments.ignore}
-    roles |= {"shares": arguments.shares or (), "rest": arguments.rest}
+    roles = {name: getattr(arguments, name) for name, role in ROLES.items() if role.option != ""}
+    roles["group"] = arguments.group
     if confidence_number(arguments) is None:
         roles["confidence"] = arguments.confidence
     return roles

@@ -18,7 +18,7 @@ from disaggregate.parallel.partitions import Partitions
 from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.outcomes import OutcomeData
-from disaggregate.sampler.dense.partition import TILE_ROWS, PartitionRows, Recipe, storage_for
+from disaggregate.sampler.dense.partition import TILE_ROWS, PartitionSource, Recipe, storage_for
 from disaggregate.sampler.dense.partitioned import PartitionedData
 from disaggregate.sampler.dense.tuning import Tuning
 from disaggregate.sampler.dense.whole import WholeData
@@ -114,7 +114,7 @@ def _outcome_model(plan: FitPlan, basis: Basis, powers: np.ndarray) -> KernelMod
     directions = every.leading(max(1, _MOST_WEIGHTS // (plan.n_outcomes - 1)))
     one = plan.components(directions.spread, directions.n_fixed, len(plan.X))
     order = column_order(one)
-    components = stacked(one, plan.n_outcomes, one.n_places)
+    components = stacked(one, plan.n_outcomes, plan.intercepts_are_weights)
     backend = OutcomeData(
         components, directions.columns[order], plan.outcome_reports, powers, plan.outcome_samples
     )
@@ -126,7 +126,7 @@ def distributed_rows(plan: FitPlan) -> Partitions | None:
     return None if plan.partitions is None else distribute(plan.partitions.rows, plan.executor, plan.threads)
 
 
-def _products_of(rows: PartitionRows, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
+def _products_of(rows: PartitionSource, own: None, basis: Basis, half: np.ndarray) -> np.ndarray:
     """Products of the features over the rows of one partition, some rows at a time."""
     X = rows.features()
     gram = np.zeros((half.shape[1], half.shape[1]))

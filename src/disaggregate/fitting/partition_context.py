@@ -9,7 +9,7 @@ import numpy as np
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, usable_scale
 from disaggregate.parallel.partitions import Partitions
-from disaggregate.sampler.dense.partition import PartitionRows
+from disaggregate.sampler.dense.partition import PartitionSource
 
 
 class _Totals(NamedTuple):
@@ -38,7 +38,7 @@ def context_of_partitions(rows: Partitions, data: GroupedData) -> Context:
     return Context(data.names, means, origin, usable_scale(np.sqrt(max(variance, 0.0))))
 
 
-def _totals_of(rows: PartitionRows, own: None) -> _Totals:
+def _totals_of(rows: PartitionSource, own: None) -> _Totals:
     X, reports = rows.features(), rows.reports()
     weight = (reports.units * reports.counts)[:, None]
     by_group = np.add.reduceat(X * weight, reports.offsets[:-1], axis=0)

@@ -12,13 +12,14 @@ from disaggregate.basis import Basis
 from disaggregate.groups import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.model.components import Components, make_components
+from disaggregate.model.outcome_places import MOST_OUTCOMES
 from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_samples
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
 from disaggregate.parallel import Executor, Threads
-from disaggregate.parallel.monitor import Told
+from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.sampler.chain import Schedule
-from disaggregate.sampler.dense.partitioned import PartitionedRows
+from disaggregate.sampler.dense.partitioned import PartitionSources
 from disaggregate.sampler.model import Prior
 from disaggregate.sampler.prepare import prepare, prepare_dense, prepare_outcomes
 from disaggregate.sampler.streams import Streams
@@ -60,7 +61,7 @@ class FitPlan:
         Individuals sorted by group; an even choice of them where there are partitions.
     data : GroupedData
         What the groups report.
-    partitions : PartitionedRows or None
+    partitions : PartitionSources or None
         The rows in partitions, for large data.
     bases : list of Basis
         Kernels to average over or to choose from.
@@ -92,14 +93,14 @@ class FitPlan:
     executor : Executor or None
         Where to run instead.
     progress : callable or None
-        Who is told of progress.
+        Called with progress.
     storage : {"auto", "float64", "float32", "recomputed"}
         How partitions keep their columns.
     """
 
     X: np.ndarray
     data: GroupedData
-    partitions: PartitionedRows | None
+    partitions: PartitionSources | None
     bases: list[Basis]
     odds: np.ndarray
     context: np.ndarray | None
@@ -114,7 +115,7 @@ class FitPlan:
     streams: Streams
     threads: Threads
     executor: Executor | None
-    progress: Told | None
+    progress: ProgressCallback | None
     storage: str = "auto"
 
     @property
@@ -161,10 +162,15 @@ class FitPlan:
         """Groups that are samples of populations, where there are more than two outcomes."""
         return make_outcome_samples(self.data) if isinstance(self.data, GroupedOutcomes) else None
 
+    @property
+    def intercepts_are_weights(self) -> bool:
+        """Whether intercepts of groups, for more than two outcomes, are not integrated out."""
+        return self.has_samples or self.n_outcomes > MOST_OUTCOMES
+
     def prepare(self) -> None:
         """Make sure that what the fit needs is compiled."""
         if self.n_outcomes > 2:
-            prepare_outcomes()
+            prepare_outcomes(self.has_places and not self.intercepts_are_weights)
         elif self.schedule.moves == "dense":
             prepare_dense(
                 has_places=self.has_places or self.has_samples, in_partitions=self.partitions is not None

@@ -95,7 +95,7 @@ class SparseSampling:
         for chain in self._chains:
             chain.schedule = replace(chain.schedule, n_draws=chain.schedule.n_draws + n_draws)
 
-    def again_as_ladders(self) -> None:
+    def again_as_ladders(self, may_go_on: bool) -> None:
         """Leave chains as they are: ladders of sparse weights are expensive, and asked for or not."""
 
     def resume_state(self) -> dict[str, Any]:
@@ -153,5 +153,5 @@ def _powers(data: SparseData, plan: FitPlan) -> np.ndarray:
         return np.ones(1)
     n_proposals = proposals_per_sweep(data, plan.schedule)
     generator = plan.streams.for_pilots(1)[0]
-    with Monitor(PILOT_SWEEPS, told=plan.progress, what="tuning") as monitor:
+    with Monitor(PILOT_SWEEPS, callback=plan.progress, what="tuning") as monitor:
         return tune_powers(data, plan.prior, int(plan.n_replicas), n_proposals, generator, monitor.on_sweeps)

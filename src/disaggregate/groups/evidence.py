@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
-from typing import Any, ClassVar, Literal, TypeGuard
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy.special import betaln, xlog1py, xlogy
+
+from disaggregate.groups.count_probabilities import log_hypergeometric, nearest_counts
+from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, UNTIL_KNOWN, mixing_weights
+from disaggregate.groups.report_values import (
+    confidence_of,
+    is_number,
+    require_whole_population,
+    set_fields,
+    share_of,
+    whole_number,
+)
 
 __all__ = [
     "AllOf",
@@ -27,19 +36,13 @@ __all__ = [
     "Fraction",
     "NoisyCount",
     "Population",
+    "RoundedCount",
     "Survey",
     "Unknown",
 ]
 
 # Beyond this confidence the Beta density is a spike at one count, and its terms cancel to noise.
 _CERTAIN = 1e12
-
-# Learned confidence. A report is anything at all with the probability of the tail; else its own confidence is one
-# of these, around the one of all groups. Until it is known it is taken to be that of the paper.
-TAIL = 0.1
-CONFIDENCES = 10.0 ** np.arange(0.0, 5.5, 0.5)
-_LOG_STEP = 0.5 * math.log(10.0)
-_UNTIL_KNOWN = 1000.0
 
 # From this confidence on, that of the paper, bounds take a share for exact.
 _AS_GOOD_AS_EXACT = 1000.0
@@ -50,9 +53,6 @@ _SHARPEST_WEIGHTED = 1e6
 # Standard deviations beyond which a report leaves no weight to speak of.
 _FARTHEST = 12.0
 
-# Beyond it sums of whole numbers overflow, and there are no such crowds.
-_LARGEST_COUNT = 2**62
-
 
 class Evidence(ABC):
     """What is known of the count of positives in one group."""
@@ -60,6 +60,7 @@ class Evidence(ABC):
     nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
     takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
     is_uninformative: ClassVar[bool] = False
+    excludes_others: ClassVar[bool] = False  # whether counts outside its support are impossible, and not only rare
 
     @abstractmethod
     def log_likelihood(self, n: int) -> np.ndarray:
@@ -166,7 +167,7 @@ class Evidence(ABC):
     def share_bounds(self, n: int) -> tuple[float, float]:
         """Return the least and the greatest share of positives in a group of ``n`` that are possible.
 
-        Only what is told as certain counts; a report that may be off leaves everything possible.
+        Only what is certain counts; a report that may be off leaves everything possible.
         """
         return 0.0, 1.0
 
@@ -196,14 +197,10 @@ class Fraction(Evidence):
 
     def __post_init__(self) -> None:
         if isinstance(self.confidence, str) and self.confidence == "auto":
-            _settle(self, share=_share("Fraction", self.share))
+            set_fields(self, share=share_of("Fraction", self.share))
             return
-        if not (_is_number(self.confidence) and float(self.confidence) >= 0.0):
-            raise ValueError(
-                f"Fraction expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report "
-                "that says nothing and infinity for one that is exact."
-            )
-        _settle(self, share=_share("Fraction", self.share), confidence=float(self.confidence))
+        confidence = confidence_of("Fraction", self.confidence)
+        set_fields(self, share=share_of("Fraction", self.share), confidence=confidence)
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return self.log_likelihood_at(np.arange(n + 1), n)
@@ -226,10 +223,10 @@ class Fraction(Evidence):
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
         fraction = counts / n
         if self.confidence == "auto":
-            cells, weights = mixing_weights(math.log(_UNTIL_KNOWN))
+            cells, weights = mixing_weights(math.log(UNTIL_KNOWN))
             return np.log(TAIL + (1.0 - TAIL) * (weights @ self.densities(counts, n)[cells]))
         if self.confidence >= _CERTAIN:
-            return _nearest_counts(fraction, self.share, n)
+            return nearest_counts(fraction, self.share, n)
         positive = self.confidence * fraction
         negative = self.confidence * (1.0 - fraction)
         return (
@@ -261,8 +258,39 @@ class Fraction(Evidence):
         return (self.share, self.share) if is_exact else (0.0, 1.0)
 
 
+class _Limits(Evidence):
+    """All counts between two limits are equally likely, and no others are possible."""
+
+    excludes_others: ClassVar[bool] = True
+
+    @abstractmethod
+    def limits(self, n: int) -> tuple[int, int]:
+        """Return the least and the greatest possible count in a group of ``n``; they may be above ``n``."""
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        low, high = self.limits(n)
+        if low > n:
+            numbers = ", ".join(str(getattr(self, field.name)) for field in fields(self))  # type: ignore[arg-type]
+            raise ValueError(
+                f"{type(self).__name__}({numbers}) cannot hold in a group of {n}: no count from 0 to {n} agrees "
+                "with it."
+            )
+        return np.where((counts >= low) & (counts <= high), 0.0, -np.inf)
+
+    def support(self, n: int) -> tuple[int, int]:
+        low, high = self.limits(n)
+        return min(low, n), min(high, n)
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        low, high = self.limits(n)
+        return low / n, min(high, max(low, n)) / n
+
+
 @dataclass(frozen=True)
-class Count(Evidence):
+class Count(_Limits):
     """An exact tally: ``positives`` members are positive."""
 
     nouns: ClassVar[tuple[str, str]] = ("count", "counts")
@@ -270,26 +298,17 @@ class Count(Evidence):
     positives: int
 
     def __post_init__(self) -> None:
-        _settle(self, positives=_whole("Count", "positives", self.positives))
+        set_fields(self, positives=whole_number("Count", "positives", self.positives))
 
-    def log_likelihood(self, n: int) -> np.ndarray:
-        return self.log_likelihood_at(np.arange(n + 1), n)
-
-    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        return _inside(counts, n, self.positives, self.positives, f"Count({self.positives})")
-
-    def support(self, n: int) -> tuple[int, int]:
-        return min(self.positives, n), min(self.positives, n)
+    def limits(self, n: int) -> tuple[int, int]:
+        return self.positives, self.positives
 
     def reported_share(self, n: int) -> float:
         return self.positives / n
 
-    def share_bounds(self, n: int) -> tuple[float, float]:
-        return self.positives / n, self.positives / n
-
 
 @dataclass(frozen=True)
-class Between(Evidence):
+class Between(_Limits):
     """From ``low`` to ``high`` members are positive, both bounds included."""
 
     nouns: ClassVar[tuple[str, str]] = ("range", "ranges")
@@ -298,27 +317,17 @@ class Between(Evidence):
     high: int
 
     def __post_init__(self) -> None:
-        _settle(self, low=_whole("Between", "low", self.low), high=_whole("Between", "high", self.high))
-        if self.low > self.high:
-            raise ValueError(
-                f"Between expects low <= high, got low={self.low} and high={self.high}; swap the two."
-            )
+        low, high = (whole_number("Between", name, getattr(self, name)) for name in ("low", "high"))
+        set_fields(self, low=low, high=high)
+        if low > high:
+            raise ValueError(f"Between expects low <= high, got low={low} and high={high}; swap the two.")
 
-    def log_likelihood(self, n: int) -> np.ndarray:
-        return self.log_likelihood_at(np.arange(n + 1), n)
-
-    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        return _inside(counts, n, self.low, self.high, f"Between({self.low}, {self.high})")
-
-    def support(self, n: int) -> tuple[int, int]:
-        return min(self.low, n), min(self.high, n)
-
-    def share_bounds(self, n: int) -> tuple[float, float]:
-        return self.low / n, min(self.high / n, 1.0)
+    def limits(self, n: int) -> tuple[int, int]:
+        return self.low, self.high
 
 
 @dataclass(frozen=True)
-class AtLeast(Evidence):
+class AtLeast(_Limits):
     """At least ``positives`` members are positive; ``AtLeast(1)`` is multiple-instance learning."""
 
     nouns: ClassVar[tuple[str, str]] = ("lower bound", "lower bounds")
@@ -326,23 +335,14 @@ class AtLeast(Evidence):
     positives: int = 1
 
     def __post_init__(self) -> None:
-        _settle(self, positives=_whole("AtLeast", "positives", self.positives))
+        set_fields(self, positives=whole_number("AtLeast", "positives", self.positives))
 
-    def log_likelihood(self, n: int) -> np.ndarray:
-        return self.log_likelihood_at(np.arange(n + 1), n)
-
-    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        return _inside(counts, n, self.positives, max(n, self.positives), f"AtLeast({self.positives})")
-
-    def support(self, n: int) -> tuple[int, int]:
-        return min(self.positives, n), n
-
-    def share_bounds(self, n: int) -> tuple[float, float]:
-        return self.positives / n, 1.0
+    def limits(self, n: int) -> tuple[int, int]:
+        return self.positives, n
 
 
 @dataclass(frozen=True)
-class AtMost(Evidence):
+class AtMost(_Limits):
     """At most ``positives`` members are positive."""
 
     nouns: ClassVar[tuple[str, str]] = ("upper bound", "upper bounds")
@@ -350,19 +350,10 @@ class AtMost(Evidence):
     positives: int
 
     def __post_init__(self) -> None:
-        _settle(self, positives=_whole("AtMost", "positives", self.positives))
+        set_fields(self, positives=whole_number("AtMost", "positives", self.positives))
 
-    def log_likelihood(self, n: int) -> np.ndarray:
-        return self.log_likelihood_at(np.arange(n + 1), n)
-
-    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        return _inside(counts, n, 0, self.positives, f"AtMost({self.positives})")
-
-    def support(self, n: int) -> tuple[int, int]:
-        return 0, min(self.positives, n)
-
-    def share_bounds(self, n: int) -> tuple[float, float]:
-        return 0.0, min(self.positives / n, 1.0)
+    def limits(self, n: int) -> tuple[int, int]:
+        return 0, self.positives
 
 
 @dataclass(frozen=True)
@@ -389,20 +380,16 @@ class Population(Evidence):
     size: int | None = None
 
     def __post_init__(self) -> None:
-        _settle(self, share=_share("Population", self.share))
+        set_fields(self, share=share_of("Population", self.share))
         if self.size is not None:
-            _settle(self, size=_whole("Population", "size", self.size))
+            set_fields(self, size=whole_number("Population", "size", self.size))
 
     @property
     def population(self) -> Population:
         return self
 
     def log_likelihood(self, n: int) -> np.ndarray:
-        if self.size is not None and self.size < n:
-            raise ValueError(
-                f"Population(size={self.size}) expects at least as many people as its {n} sampled members; "
-                "give the size of the whole group, or leave it out."
-            )
+        require_whole_population("Population", self.size, n)
         return np.zeros(n + 1)
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
@@ -422,10 +409,10 @@ class Survey(Evidence):
     sampled: int
 
     def __post_init__(self) -> None:
-        _settle(
+        set_fields(
             self,
-            positives=_whole("Survey", "positives", self.positives),
-            sampled=_whole("Survey", "sampled", self.sampled),
+            positives=whole_number("Survey", "positives", self.positives),
+            sampled=whole_number("Survey", "sampled", self.sampled),
         )
         if self.positives > self.sampled:
             raise ValueError(
@@ -439,7 +426,7 @@ class Survey(Evidence):
                 f"Survey(sampled={self.sampled}) expects at most the group's {n} members to have been asked; "
                 "use Population if the members are the sample."
             )
-        return _log_hypergeometric(self.positives, n, np.arange(n + 1), self.sampled)
+        return log_hypergeometric(self.positives, n, np.arange(n + 1), self.sampled)
 
     def reported_share(self, n: int) -> float:
         return self.positives / self.sampled if self.sampled else math.nan
@@ -469,15 +456,15 @@ class NoisyCount(Evidence):
     noise: Literal["laplace", "gaussian"] = "laplace"
 
     def __post_init__(self) -> None:
-        if not (_is_number(self.value) and math.isfinite(self.value)):
+        if not (is_number(self.value) and math.isfinite(self.value)):
             raise ValueError(f"NoisyCount expects a finite value, got {self.value!r}.")
-        if not (_is_number(self.scale) and 0.0 < float(self.scale) < math.inf):
+        if not (is_number(self.scale) and 0.0 < float(self.scale) < math.inf):
             raise ValueError(
                 f"NoisyCount expects a positive, finite scale, got {self.scale!r}; use Count for an exact tally."
             )
         if self.noise not in ("laplace", "gaussian"):
             raise ValueError(f"NoisyCount expects noise='laplace' or 'gaussian', got {self.noise!r}.")
-        _settle(self, value=float(self.value), scale=float(self.scale))
+        set_fields(self, value=float(self.value), scale=float(self.scale))
 
     def log_likelihood(self, n: int) -> np.ndarray:
         return self.log_likelihood_at(np.arange(n + 1), n)
@@ -499,6 +486,61 @@ class NoisyCount(Evidence):
 
 
 @dataclass(frozen=True)
+class RoundedCount(Evidence):
+    """A count of positives that was rounded at random to a multiple of some base, as census offices do.
+
+    A count is rounded to the multiple below it or above it, the more probably the nearer it is, so that it is
+    right on average. Statistics Canada rounds to multiples of 5, Stats NZ to multiples of 3. Where counts were
+    rounded to the nearest multiple give :class:`Between`.
+
+    Parameters
+    ----------
+    value : int
+        The published count, a multiple of ``base``.
+    base : int
+        What it was rounded to a multiple of; 1 is an exact count.
+    """
+
+    nouns: ClassVar[tuple[str, str]] = ("rounded count", "rounded counts")
+    excludes_others: ClassVar[bool] = True
+
+    value: int
+    base: int
+
+    def __post_init__(self) -> None:
+        value, base = (whole_number("RoundedCount", name, getattr(self, name)) for name in ("value", "base"))
+        set_fields(self, value=value, base=base)
+        if base == 0 or value % base:
+            raise ValueError(
+                f"RoundedCount expects value to be a multiple of base, got value={value} and base={base}; use "
+                "NoisyCount for a count with other noise."
+            )
+
+    def log_likelihood(self, n: int) -> np.ndarray:
+        return self.log_likelihood_at(np.arange(n + 1), n)
+
+    def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
+        if self.value - self.base >= n:
+            raise ValueError(
+                f"RoundedCount({self.value}, {self.base}) cannot hold in a group of {n}: no count from 0 to {n} "
+                "is rounded to it."
+            )
+        with np.errstate(divide="ignore"):  # beyond the base is -inf: impossible
+            return np.log(np.maximum(1.0 - np.abs(counts - self.value) / self.base, 0.0))
+
+    def support(self, n: int) -> tuple[int, int]:
+        reach = self.base - 1
+        return min(max(self.value - reach, 0), n), min(self.value + reach, n)
+
+    def reported_share(self, n: int) -> float:
+        return min(self.value / n, 1.0)
+
+    def share_bounds(self, n: int) -> tuple[float, float]:
+        low, high = self.support(n)
+        return low / n, high / n
+
+
+@dataclass(frozen=True)
 class Unknown(Evidence):
     """Nothing is known of the count; the group still shapes the basis and gets predictions."""
 
@@ -514,10 +556,6 @@ class Unknown(Evidence):
 
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         return np.zeros(units + 1)
-
-
-# Reports that exclude all counts outside their support.
-_FIRM = (Count, Between, AtLeast, AtMost)
 
 
 @dataclass(frozen=True)
@@ -559,7 +597,7 @@ class AllOf(Evidence):
         firm: list[tuple[int, int]] = []
         others: list[tuple[int, int]] = []
         for part, (low, high) in zip(self.parts, supports, strict=True):
-            (firm if isinstance(part, _FIRM) or low == high else others).append((low, high))
+            (firm if part.excludes_others or low == high else others).append((low, high))
         lows, highs = zip(*(others or [(0, n)]), strict=True)
         least = max(min(lows), *(low for low, _ in firm), 0)
         greatest = min(max(highs), *(high for _, high in firm), n)
@@ -584,101 +622,3 @@ class AllOf(Evidence):
     def share_bounds(self, n: int) -> tuple[float, float]:
         lows, highs = zip(*(part.share_bounds(n) for part in self.parts), strict=True)
         return max(lows), min(highs)
-
-
-def mixing_weights(log_confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which confidences a report may have where that of all groups is this, and how probable each of them is.
-
-    Weights are those of a cubic B-spline; beyond the ends of the grid nothing changes.
-
-    Parameters
-    ----------
-    log_confidence : float
-        Logarithm of the confidence chi of all groups.
-
-    Returns
-    -------
-    cells : ndarray of int, shape (4,)
-        Indices into ``CONFIDENCES``.
-    weights : ndarray of shape (4,)
-        Their probabilities.
-    """
-    x = min(max(log_confidence / _LOG_STEP, 0.0), len(CONFIDENCES) - 1.0)
-    cell = int(x)
-    u = x - cell
-    weights = np.array([(1.0 - u) ** 3, 3.0 * u**3 - 6.0 * u**2 + 4.0, 3.0 * (u + u**2 - u**3) + 1.0, u**3]) / 6.0
-    return np.clip(np.arange(cell - 1, cell + 3), 0, len(CONFIDENCES) - 1), weights
-
-
-def _nearest_counts(fraction: np.ndarray, share: float, n: int) -> np.ndarray:
-    """Limit of the paper's Beta as confidence grows: the counts of least divergence KL(k/n || share)."""
-    if share in (0.0, 1.0):
-        return np.where(fraction == share, 0.0, -np.inf)
-    beside = np.array([math.floor(n * share), math.ceil(n * share)]) / n
-    return np.where(_divergence(fraction, share) <= _divergence(beside, share).min() + 1e-12, 0.0, -np.inf)
-
-
-def _divergence(fraction: np.ndarray, share: float) -> np.ndarray:
-    return (
-        xlogy(fraction, fraction)
-        + xlog1py(1.0 - fraction, -fraction)
-        - xlogy(fraction, share)
-        - xlog1py(1.0 - fraction, -share)
-    )
-
-
-def _inside(counts: np.ndarray, n: int, low: int, high: int, described: str) -> np.ndarray:
-    """Zero for counts from low to high, -inf elsewhere; at least one count must be possible."""
-    if low > n:
-        raise ValueError(f"{described} cannot hold in a group of {n}: no count from 0 to {n} agrees with it.")
-    return np.where((counts >= low) & (counts <= high), 0.0, -np.inf)
-
-
-def _log_choose(total: float | np.ndarray, chosen: float | np.ndarray) -> np.ndarray:
-    """Log binomial coefficient, -inf outside 0 <= chosen <= total."""
-    possible = (np.asarray(chosen) >= 0) & (np.asarray(chosen) <= np.asarray(total))
-    inside = np.where(possible, chosen, 0)
-    # Through the Beta function, which keeps its digits where the factorials of large groups cancel.
-    value = -betaln(inside + 1.0, total - inside + 1.0) - np.log1p(total)
-    return np.where(possible, value, -np.inf)
-
-
-def _log_hypergeometric(
-    drawn_positives: int | np.ndarray, size: int, positives: int | np.ndarray, drawn: float
-) -> np.ndarray:
-    """Log probability of drawing so many positives in a sample without replacement."""
-    return (
-        _log_choose(positives, drawn_positives)
-        + _log_choose(size - positives, drawn - np.asarray(drawn_positives))
-        - _log_choose(size, drawn)
-    )
-
-
-def _share(kind: str, value: Any) -> float:
-    if _is_number(value) and 0.0 <= float(value) <= 1.0:
-        return float(value)
-    percent = " (divide a percentage by 100)" if _is_number(value) and 1.0 < float(value) <= 100.0 else ""
-    raise ValueError(f"{kind} expects a share from 0 to 1, got {value!r}{percent}.")
-
-
-def _whole(kind: str, name: str, value: Any) -> int:
-    if _is_number(value) and float(value).is_integer() and 0 <= value <= _LARGEST_COUNT:
-        return int(value)
-    raise ValueError(f"{kind} expects {name} to be a whole number of 0 or more, got {value!r}.")
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    """Tell numbers from everything else; True and False are answers, not numbers."""
-    if not isinstance(value, (Real, Decimal)) or isinstance(value, bool):
-        return False
-    try:
-        float(value)
-    except (OverflowError, ValueError):  # beyond all floats, or a NaN that signals
-        return False
-    return True
-
-
-def _settle(evidence: Evidence, **values: float) -> None:
-    """Keep plain Python numbers, so that equal reports are equal objects whatever they were typed as."""
-    for name, value in values.items():
-        object.__setattr__(evidence, name, value)

@@ -16,8 +16,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from disaggregate.groups.evidence import _is_number, _whole
 from disaggregate.groups.forms import is_missing
+from disaggregate.groups.report_values import (
+    confidence_of,
+    is_number,
+    require_whole_population,
+    set_fields,
+    whole_number,
+)
 
 __all__ = ["Bounds", "Counts", "OutcomeEvidence", "PopulationShares", "Shares"]
 
@@ -143,7 +149,9 @@ class Counts(OutcomeEvidence):
 
     def __post_init__(self) -> None:
         known = _named("Counts", self.counts)
-        object.__setattr__(self, "counts", {name: _whole("Counts", repr(name), n) for name, n in known.items()})
+        object.__setattr__(
+            self, "counts", {name: whole_number("Counts", repr(name), n) for name, n in known.items()}
+        )
 
     def __hash__(self) -> int:
         return hash(tuple(self.counts.items()))
@@ -199,13 +207,7 @@ class Shares(OutcomeEvidence):
 
     def __post_init__(self) -> None:
         known = _sound_shares("Shares", self.shares)
-        if not (_is_number(self.confidence) and float(self.confidence) >= 0.0):
-            raise ValueError(
-                f"Shares expects a confidence of 0 or more, got {self.confidence!r}; use 0 for a report that says "
-                "nothing and infinity for one that is exact."
-            )
-        object.__setattr__(self, "shares", known)
-        object.__setattr__(self, "confidence", float(self.confidence))
+        set_fields(self, shares=known, confidence=confidence_of("Shares", self.confidence))
 
     def __hash__(self) -> int:
         return hash((tuple(self.shares.items()), self.confidence))
@@ -282,7 +284,7 @@ class PopulationShares(OutcomeEvidence):
     def __post_init__(self) -> None:
         object.__setattr__(self, "shares", _sound_shares("PopulationShares", self.shares))
         if self.size is not None:
-            object.__setattr__(self, "size", _whole("PopulationShares", "size", self.size))
+            object.__setattr__(self, "size", whole_number("PopulationShares", "size", self.size))
 
     def __hash__(self) -> int:
         return hash((tuple(self.shares.items()), self.size))
@@ -303,11 +305,7 @@ class PopulationShares(OutcomeEvidence):
         return np.zeros(len(counts))
 
     def likely(self, n: int, has_rest: bool) -> np.ndarray:
-        if self.size is not None and self.size < n:
-            raise ValueError(
-                f"PopulationShares(size={self.size}) expects at least as many people as its {n} sampled members; "
-                "give the size of the whole group, or leave it out."
-            )
+        require_whole_population("PopulationShares", self.size, n)
         return _nearest_counts(n * self.partition(has_rest), n)
 
     def partition(self, has_rest: bool) -> np.ndarray:
@@ -407,10 +405,10 @@ def _named(kind: str, values: Any) -> dict[Hashable, Any]:
 
 
 def _share(kind: str, name: Hashable, value: Any) -> float:
-    if _is_number(value) and 0.0 <= float(value) <= 1.0:
+    if is_number(value) and 0.0 <= float(value) <= 1.0:
         return float(value)
     advice = ""
-    if _is_number(value) and float(value) > 1.0:
+    if is_number(value) and float(value) > 1.0:
         advice = " (divide percentages by 100; give Counts for numbers of members)"
     raise ValueError(f"{kind} expects the share of {name!r} to be a number from 0 to 1, got {value!r}{advice}.")
 
@@ -419,7 +417,7 @@ def _bounds(name: Hashable, value: Any) -> tuple[int, int]:
     pair = tuple(value) if isinstance(value, (tuple, list)) else ()
     if len(pair) != 2:
         raise ValueError(f"Bounds expects (least, greatest) for {name!r}, got {value!r}.")
-    low, high = (_whole("Bounds", f"each bound of {name!r}", bound) for bound in pair)
+    low, high = (whole_number("Bounds", f"each bound of {name!r}", bound) for bound in pair)
     if low > high:
         raise ValueError(f"Bounds expects least <= greatest for {name!r}, got {value!r}; swap the two.")
     return low, high

@@ -51,8 +51,8 @@ class GroupedOutcomes(GroupedData):
         reports: tuple[Any, ...] = self.evidence
         for row, report, n in zip(shares, reports, self.people.tolist(), strict=True):
             if isinstance(report, OutcomeEvidence):
-                told = report.reported_shares(n)
-                row[:] = [told.get(outcome, np.nan) for outcome in self.outcomes]
+                reported = report.reported_shares(n)
+                row[:] = [reported.get(outcome, np.nan) for outcome in self.outcomes]
         return shares
 
 
@@ -101,11 +101,11 @@ def group_outcomes(
 
 def reported_outcomes(evidence_by_group: Mapping[Hashable, Any]) -> list[Hashable]:
     """List the outcomes that reports name, in the order in which they first do."""
-    told: dict[Hashable, None] = {}
+    named: dict[Hashable, None] = {}
     for report in evidence_by_group.values():
         if isinstance(report, OutcomeEvidence):
-            told.update(dict.fromkeys(report.named_outcomes))
-    return list(told)
+            named.update(dict.fromkeys(report.named_outcomes))
+    return list(named)
 
 
 def _require_possible(name: Hashable, report: Any, n: int, outcomes: tuple[Hashable, ...]) -> None:

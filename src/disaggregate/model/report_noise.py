@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from disaggregate.groups.evidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.model.reports import Reports, log_peaks, make_reports
 
 __all__ = ["CONFIDENCES", "TAIL", "ReportNoise", "make_report_noise", "reports_with_confidence"]

@@ -1,4 +1,4 @@
-"""Handing work out: tasks to threads under a monitor, partitions of the data to their workers."""
+"""Distributes work: tasks to threads under a monitor, partitions of the data to their workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from disaggregate.parallel.dask import DaskPartitions, is_dask_client
-from disaggregate.parallel.monitor import Monitor, Told
+from disaggregate.parallel.monitor import Monitor, ProgressCallback
 from disaggregate.parallel.partitions import LocalPartitions, Partitions
 from disaggregate.parallel.runners import Executor
 from disaggregate.parallel.threads import Threads
@@ -22,7 +22,7 @@ def run_tasks(
     *,
     what: str = "sampling",
     threads: Threads | None = None,
-    progress: Told | None = None,
+    progress: ProgressCallback | None = None,
 ) -> list[Result]:
     """Run every task and return the results in the same order.
 
@@ -39,9 +39,9 @@ def run_tasks(
     threads : Threads, optional
         Where to run; one thread per core by default.
     progress : callable, optional
-        Who is told of progress.
+        Called with progress.
     """
-    with Monitor(n_sweeps, told=progress, what=what) as monitor:
+    with Monitor(n_sweeps, callback=progress, what=what) as monitor:
         watched = [replace(task, on_sweeps=monitor.on_sweeps) for task in tasks]
         return (threads or Threads(None)).map(function, watched, on_failure=monitor.stop)
 

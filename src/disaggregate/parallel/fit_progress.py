@@ -12,10 +12,10 @@ from typing import Literal
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from disaggregate.durations import duration
-from disaggregate.parallel.monitor import Told, progress_console
+from disaggregate.parallel.durations import duration
+from disaggregate.parallel.monitor import ProgressCallback, progress_console
 
-Show = bool | Literal["auto"]
+ShowProgress = bool | Literal["auto"]
 
 _LOG = logging.getLogger("disaggregate")
 
@@ -82,7 +82,7 @@ class Forecast:
 
 @dataclass
 class _Pace:
-    """How long sweeps took, from the first of them that were told: what goes before them is no sweep."""
+    """How long sweeps took, from the first of them that were reported: what goes before them is no sweep."""
 
     n_sweeps: int = 0
     seconds: float = 0.0
@@ -114,14 +114,14 @@ class FitProgress:
     n_sampled : int
         Sweeps of all chains.
     show : bool or "auto"
-        Whether to show it; "auto" where the fit takes longer than some ten seconds. The log is told anyway.
+        Whether to show it; "auto" where the fit takes longer than some ten seconds. It is logged anyway.
     clock : callable, optional
         Tells the time in seconds.
     """
 
-    def __init__(self, n_sampled: int, show: Show, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, n_sampled: int, show: ShowProgress, clock: Callable[[], float] = time.monotonic) -> None:
         self._forecast, self._show, self._clock = Forecast(n_sampled), show, clock
-        self._is_told, self._is_shown, self._begun = False, False, clock()
+        self._is_announced, self._is_shown, self._begun = False, False, clock()
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -157,10 +157,10 @@ class FitProgress:
         in_all = left + self._clock() - self._begun
         if self._show == "auto" and in_all > _LONG and not self._is_shown:
             self._start()
-            self._is_told = False
-        if self._is_told:
+            self._is_announced = False
+        if self._is_announced:
             return
-        self._is_told = True
+        self._is_announced = True
         sentence = f"this fit takes about {duration(in_all)}"
         _LOG.info("%s", sentence)
         if self._is_shown and in_all > _LONG:
@@ -171,7 +171,9 @@ class FitProgress:
         self._bar.start()
 
 
-def fit_progress(n_sampled: int, show: Show | Told) -> AbstractContextManager[Told | None]:
+def fit_progress(
+    n_sampled: int, show: ShowProgress | ProgressCallback
+) -> AbstractContextManager[ProgressCallback | None]:
     """Return a context to which the stages of a fit report their progress.
 
     Parameters
@@ -179,6 +181,6 @@ def fit_progress(n_sampled: int, show: Show | Told) -> AbstractContextManager[To
     n_sampled : int
         Sweeps of all chains.
     show : bool, "auto" or callable
-        As of :class:`FitProgress`, or who is told instead.
+        As of :class:`FitProgress`, or what is called instead.
     """
     return nullcontext(show) if callable(show) else FitProgress(n_sampled, show)

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bar
 
-# Who is told of progress: sweeps done, sweeps in all, and what for.
-Told = Callable[[int, int, str], object]
+# Called with progress: sweeps done, sweeps in all, and what for.
+ProgressCallback = Callable[[int, int, str], object]
 
 
 class Interrupted(Exception):
@@ -32,15 +32,15 @@ class Monitor:
     ----------
     n_sweeps : int
         Sweeps of all chains together.
-    told : callable or None
+    callback : callable or None
         A function of the sweeps done, the sweeps in all and what they are for, called by one thread at a time.
     what : str, default="sampling"
         What the sweeps are for, in a word or two.
     """
 
-    def __init__(self, n_sweeps: int, told: Told | None, what: str = "sampling") -> None:
+    def __init__(self, n_sweeps: int, callback: ProgressCallback | None, what: str = "sampling") -> None:
         self._stopped = threading.Event()
-        self._told, self._lock = told, threading.Lock()
+        self._callback, self._lock = callback, threading.Lock()
         self._n_sweeps, self._n_done, self._what = n_sweeps, 0, what
 
     def __enter__(self) -> Monitor:
@@ -50,7 +50,7 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave everything as it is: who is told shows what is shown."""
+        """Leave everything as it is: the callback shows what is shown."""
 
     def stop(self) -> None:
         """Ask every chain to stop at its next report."""
@@ -67,14 +67,15 @@ class Monitor:
         with self._lock:
             n_sweeps = min(n_sweeps, self._n_sweeps - self._n_done)
             self._n_done += n_sweeps
-            if self._told is not None:
-                self._told(self._n_done, self._n_sweeps, self._what)
+            if self._callback is not None:
+                self._callback(self._n_done, self._n_sweeps, self._what)
 
 
 def progress_console() -> Console:
     """Return the console on standard error that progress is shown on.
 
-    A bar in a notebook needs ipywidgets. Without them rich warns at every start, so it is told of no notebook.
+    A bar in a notebook needs ipywidgets. Without them rich warns at every start, unless it does not know of
+    the notebook.
     """
     return Console(stderr=True, force_jupyter=None if find_spec("ipywidgets") else False)
 

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 from disaggregate.parallel.dask import executor_of
 from disaggregate.parallel.interrupts import is_interrupted
-from disaggregate.parallel.monitor import Monitor, Told
+from disaggregate.parallel.monitor import Monitor, ProgressCallback
 from disaggregate.parallel.on_executor import OnExecutor
 from disaggregate.parallel.runners import Executor, Runner, Watcher
 from disaggregate.parallel.threads import Threads
@@ -22,7 +22,7 @@ def run_round_robin(
     runners: Sequence[Runner],
     *,
     threads: Threads | None = None,
-    progress: Told | None = None,
+    progress: ProgressCallback | None = None,
     executor: Executor | None = None,
     watcher: Watcher | None = None,
 ) -> bool:
@@ -35,14 +35,14 @@ def run_round_robin(
     threads : Threads, optional
         How many threads to use when no executor is given; one per core by default.
     progress : callable, optional
-        Who is told of progress.
+        Called with progress.
     executor : Executor, optional
         Where to run instead, in rounds of some seconds.
     watcher : Watcher, optional
         Called after every batch.
     """
     total = sum(runner.n_sweeps - runner.n_done for runner in runners)
-    with Monitor(total, told=progress) as monitor:
+    with Monitor(total, callback=progress) as monitor:
         if executor is not None:
             return OnExecutor(runners, monitor, watcher or Watcher()).run(executor_of(executor))
         return _RoundRobin(runners, monitor, watcher or Watcher()).run((threads or Threads(None)).n_threads)

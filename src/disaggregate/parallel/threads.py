@@ -91,9 +91,9 @@ class Threads:
                 future.result()  # raises what the task raised
             return [future.result() for future in futures]
         except BaseException:
-            for told in (self._on_failure, on_failure):
-                if told is not None:
-                    told()
+            for notify in (self._on_failure, on_failure):
+                if notify is not None:
+                    notify()
             for future in futures:
                 future.cancel()
             raise

@@ -22,6 +22,20 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return pyplot.subplots(figsize=(6.4, 5.0), layout="constrained")[1]
 
 
+def write_beside(ax: Axes, text: str, y: float, distance: float) -> None:
+    """Write a text to the right of the Axes, at a height in units of the data and so many points away."""
+    ax.annotate(
+        text,
+        (1.0, y),
+        xycoords=ax.get_yaxis_transform(),
+        xytext=(distance, 0),
+        textcoords="offset points",
+        verticalalignment="center",
+        fontsize="small",
+        annotation_clip=False,
+    )
+
+
 def new_figure(width: float, height: float) -> Figure:
     """Return a figure to write to a file: it needs no display, and pyplot does not keep it."""
     try:

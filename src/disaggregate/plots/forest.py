@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from disaggregate.plots.canvas import axes_or_new
+from disaggregate.plots.canvas import axes_or_new, write_beside
 from disaggregate.plots.districts import COLOURS
 from disaggregate.plots.results import INTERVAL, arms, key_columns, require_results, suppressed_rows
 from disaggregate.tables.rounding import in_digits, worthwhile_digits
@@ -68,8 +68,8 @@ def _high_enough(n_rows: int) -> Axes:
 def _labels(table: pd.DataFrame) -> list[str]:
     """Put what a row is into words; what every row has in common need not be said."""
     keys = key_columns(table)
-    told = [name for name in keys if name == keys[-1] or table[name].astype(str).nunique() > 1]
-    texts = [table[name].astype(object).where(table[name].notna(), "missing").astype(str) for name in told]
+    shown = [name for name in keys if name == keys[-1] or table[name].astype(str).nunique() > 1]
+    texts = [table[name].astype(object).where(table[name].notna(), "missing").astype(str) for name in shown]
     between = ": " if keys == ["term", "contrast"] else ", "
     return [between.join(parts) for parts in zip(*texts, strict=True)] if texts else ["all"] * len(table)
 
@@ -94,13 +94,4 @@ def _write_numbers(ax: Axes, table: pd.DataFrame) -> None:
         estimate, low, high = (in_digits(value, digits) for value in row)
         told = f"{estimate}  [{low}, {high}]" if np.isfinite(row[0]) else SUPPRESSED if suppressed[index] else ""
         if told:
-            ax.annotate(
-                told,
-                (1.0, index),
-                xycoords=ax.get_yaxis_transform(),
-                xytext=(8, 0),
-                textcoords="offset points",
-                verticalalignment="center",
-                fontsize="small",
-                annotation_clip=False,
-            )
+            write_beside(ax, told, index, distance=8)

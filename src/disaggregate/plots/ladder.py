@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from disaggregate.plots.canvas import axes_or_new
+from disaggregate.plots.canvas import axes_or_new, write_beside
 from disaggregate.plots.districts import COLOURS
 
 if TYPE_CHECKING:
@@ -40,16 +40,7 @@ def replica_swaps(ladder: LadderReport | None, *, ax: Axes | None = None) -> Axe
     ax = axes_or_new(ax)
     ax.bar(centers, rates, width=0.8, color=list(colours))
     ax.axhline(FEW_SWAPS, color="0.4", linewidth=1.0, linestyle="dashed")
-    ax.annotate(
-        "too rare\nbelow this",
-        (1.0, FEW_SWAPS),
-        xycoords=ax.get_yaxis_transform(),
-        xytext=(4, 0),
-        textcoords="offset points",
-        verticalalignment="center",
-        fontsize="small",
-        annotation_clip=False,
-    )
+    write_beside(ax, "too rare\nbelow this", FEW_SWAPS, distance=4)
     ax.set_xticks(np.arange(len(powers)), [_short(power) for power in powers])
     ax.tick_params(axis="x", rotation=90 if len(powers) > 12 else 0)
     ax.set(xlim=(-0.2, len(powers) - 0.8), ylim=(0.0, 1.0))

@@ -13,13 +13,13 @@ from scipy.special import ndtri
 
 FloatArray = NDArray[np.float64]
 
-CONTRACTION, TOLD = "contraction", "told"
+CONTRACTION, RESTS_ON = "contraction", "rests_on"
 
-BY_GROUPS = "told by the groups"
-IN_PART = "told in part"
-BY_PRIOR = "rests on the prior"
+ON_GROUPS = "groups"
+ON_BOTH = "groups and prior"
+ON_PRIOR = "prior"
 
-# From these contractions on an estimate is told by the groups, or in part: its interval is less than a third, or
+# From these contractions on an estimate rests on the groups, or on both: its interval is less than a third, or
 # less than 0.7, of the prior's.
 _MOSTLY, _PARTLY = 0.9, 0.5
 
@@ -87,7 +87,7 @@ def change_contraction(
 
 
 def in_words(values: FloatArray) -> list[str]:
-    """Say of each contraction whether the estimate is told by the groups, in part, or rests on the prior."""
+    """Say of each contraction whether the estimate rests on the groups, on the prior, or on both."""
     return [_in_words(float(value)) for value in values]
 
 
@@ -95,8 +95,8 @@ def _in_words(value: float) -> str:
     if np.isnan(value):
         return ""
     if value >= _MOSTLY:
-        return BY_GROUPS
-    return IN_PART if value >= _PARTLY else BY_PRIOR
+        return ON_GROUPS
+    return ON_BOTH if value >= _PARTLY else ON_PRIOR
 
 
 def _spread(draws: FloatArray) -> FloatArray:

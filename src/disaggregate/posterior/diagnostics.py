@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from disaggregate.posterior.contraction import BY_PRIOR, IN_PART, in_words, total_contraction
+from disaggregate.posterior.contraction import ON_BOTH, ON_PRIOR, in_words, total_contraction
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
@@ -94,7 +94,7 @@ class Diagnostics:
     contraction: float = math.nan
 
     @property
-    def told(self) -> str:
+    def rests_on(self) -> str:
         """Whether the groups tell how individuals differ, in words; empty where the prior is not known."""
         return in_words(np.array([self.contraction]))[0]
 
@@ -120,9 +120,9 @@ class Diagnostics:
         """
         known, verdict = self.reports, self.verdict
         if known is not None and known.misfits:
-            told = {name: p for name, p in known.misfits.items() if name in groups}
-            hidden = len(known.misfits) - len(told)
-            verdict = verdict.replace(_judge_misfits(known.misfits), _judge_misfits(told, hidden))
+            shown = {name: p for name, p in known.misfits.items() if name in groups}
+            hidden = len(known.misfits) - len(shown)
+            verdict = verdict.replace(_judge_misfits(known.misfits), _judge_misfits(shown, hidden))
         if known is None or not len(known.groups) or known.groups[_farthest(known)] not in groups:
             verdict = _OF_ONE_GROUP.sub("", verdict)
         return replace(self, verdict=verdict)
@@ -177,8 +177,7 @@ def diagnose(
     """
     individuals = evenly_spaced(len(X), _MOST_INDIVIDUALS)
     rhat, ess_bulk, ess_tail = _measured(posterior, X[individuals])
-    worst = float(np.max([np.max(values) for values in rhat.values()]))
-    fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))
+    worst, fewest = _extremes(rhat, ess_bulk, ess_tail)
     n_chains, n_draws = posterior.shape
     converged, verdict = _judge(worst, fewest, n_chains, n_draws)
     scores = float(min(ess_bulk["f"].min(), ess_tail["f"].min()))
@@ -212,6 +211,24 @@ def diagnose(
     )
 
 
+def agreement(posterior: Posterior, X: Any) -> tuple[float, float]:
+    """Return the worst R-hat, and the effective draws of what has fewest, as the verdict gives them.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws.
+    X : Individuals or ndarray of shape (n_rows, n_features)
+        Training individuals.
+    """
+    return _extremes(*_measured(posterior, X[evenly_spaced(len(X), _MOST_INDIVIDUALS)]))
+
+
+def _extremes(rhat: dict[str, np.ndarray], *ess: dict[str, np.ndarray]) -> tuple[float, float]:
+    worst = float(np.max([np.max(values) for values in rhat.values()]))
+    return worst, float(np.min([np.min(values) for one in ess for values in one.values()]))
+
+
 def _measured(posterior: Posterior, X: Any) -> list[dict[str, np.ndarray]]:
     """Measure delta2, n_active and f; f in pieces, so that memory does not grow with the number of draws."""
     measures = (rank_rhat, bulk_ess, tail_ess)
@@ -242,17 +259,17 @@ def _differences(scores: np.ndarray) -> np.ndarray:
 
 
 def _judge_telling(removed: float) -> str:
-    told = in_words(np.array([removed]))[0]
-    if not told:
+    on = in_words(np.array([removed]))[0]
+    if not on:
         return ""
     share = f"the reports removed {removed:.0%} of the prior variance of differences between them"
-    if told == BY_PRIOR:
+    if on == ON_PRIOR:
         return (
             f" How individuals differ rests on the prior: {share}. Take rates of subgroups for assumptions, not "
             "for findings; more groups, or groups that differ more in make-up, would tell more."
         )
-    how = "told in part by the groups" if told == IN_PART else "told by the groups"
-    return f" How individuals differ is {how}: {share}."
+    how = "rests on the groups and on the prior" if on == ON_BOTH else "rests on the groups"
+    return f" How individuals differ {how}: {share}."
 
 
 def _judge_swaps(ladder: LadderReport) -> str:

@@ -101,18 +101,18 @@ class KernelDraws:
         individuals = as_individuals(rows)
         X = individuals.with_context() if self.basis.context else individuals.features
         if self.n_outcomes > 2:
-            return self._logits(X, individuals.place)
-        return self.at_place(self._of_features(X), individuals.place)
+            return self._logits(X, individuals.group_index)
+        return self.at_place(self._of_features(X), individuals.group_index)
 
-    def _logits(self, X: np.ndarray, place: np.ndarray | None) -> np.ndarray:
+    def _logits(self, X: np.ndarray, group_index: np.ndarray | None) -> np.ndarray:
         n_scores = self.n_outcomes - 1
         weights = np.asarray(self.weights).reshape(-1, self.basis.n_columns)
         scores = (weights @ self.basis.columns(X)).reshape(-1, n_scores, len(X))
         if self.places is not None and self.place_delta2 is not None:
             narrower = 1.0 / np.sqrt(1.0 + self.place_delta2.reshape(-1, 1, 1))
-            known = np.zeros(len(X), dtype=bool) if place is None else place >= 0
+            known = np.zeros(len(X), dtype=bool) if group_index is None else group_index >= 0
             offsets = self.places.reshape(len(scores), n_scores, -1)
-            there = np.zeros(len(X), dtype=np.int64) if place is None else np.where(known, place, 0)
+            there = np.zeros(len(X), dtype=np.int64) if group_index is None else np.where(known, group_index, 0)
             scores = np.where(known, scores + offsets[:, :, there], scores * narrower)
         return logits_of(np.moveaxis(scores, 1, 2))
 
@@ -124,17 +124,17 @@ class KernelDraws:
         pieces = _slices(self.weights.shape[0], DRAWS_AT_ONCE)
         return np.concatenate([self.weights[piece][:, used] @ columns for piece in pieces])
 
-    def at_place(self, scores: np.ndarray, place: np.ndarray | None) -> np.ndarray:
+    def at_place(self, scores: np.ndarray, group_index: np.ndarray | None) -> np.ndarray:
         """Add the effects of places; those of unknown places are integrated out."""
         if self.places is None or self.place_delta2 is None:
             return scores
         narrower = 1.0 / np.sqrt(1.0 + self.place_delta2.reshape(-1, 1))
-        if place is None:
+        if group_index is None:
             return scores * narrower
-        known = place >= 0
-        return np.where(known, scores + self.places[:, np.where(known, place, 0)], scores * narrower)
+        known = group_index >= 0
+        return np.where(known, scores + self.places[:, np.where(known, group_index, 0)], scores * narrower)
 
-    def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
+    def offsets(self, context: np.ndarray | None, group_index: np.ndarray) -> np.ndarray:
         """Offset of some groups in each draw, shape (n_chains * n_draws, n_groups).
 
         With more than two outcomes that of each score, shape (n_chains * n_draws, n_groups, n_scores).
@@ -143,30 +143,30 @@ class KernelDraws:
         ----------
         context : ndarray of shape (n_groups, n_context) or None
             Context of each group.
-        place : ndarray of int, shape (n_groups,)
+        group_index : ndarray of int, shape (n_groups,)
             Index of each among the groups of the fit, or -1; those have no intercept.
         """
         self.require_intact()
         n_scores = self.n_outcomes - 1
-        total = np.zeros((self.delta2.size, n_scores, len(place)))
+        total = np.zeros((self.delta2.size, n_scores, len(group_index)))
         if context is not None and self.basis.context and isinstance(self.weights, np.ndarray):
             first = int(self.basis.intercept)
             by_score = self.weights.reshape(-1, n_scores, self.basis.n_columns)
             total += by_score[:, :, first : first + context.shape[1]] @ context.T
         if self.places is not None:
             by_score = self.places.reshape(len(total), n_scores, -1)
-            total += np.where(place >= 0, by_score[:, :, np.maximum(place, 0)], 0.0)
+            total += np.where(group_index >= 0, by_score[:, :, np.maximum(group_index, 0)], 0.0)
         return np.moveaxis(total, 1, 2) if n_scores > 1 else total[:, 0]
 
-    def place_deviation(self, place: np.ndarray) -> np.ndarray:
+    def place_deviation(self, group_index: np.ndarray) -> np.ndarray:
         """Return the standard deviation of groups' intercepts: 0 for known groups, shape (n_draws, n_groups).
 
         Scores of a group that was not in the fit are smaller by sqrt(1 + deviation^2), as the intercept is summed
         out of each of them by itself.
         """
         if self.place_delta2 is None:
-            return np.zeros((self.delta2.size, len(place)))
-        return np.where(place >= 0, 0.0, np.sqrt(self.place_delta2.reshape(-1, 1)))
+            return np.zeros((self.delta2.size, len(group_index)))
+        return np.where(group_index >= 0, 0.0, np.sqrt(self.place_delta2.reshape(-1, 1)))
 
     @property
     def constant(self) -> np.ndarray | None:
@@ -258,13 +258,10 @@ def gather_dense_draws(
     shape, noise = (n_draws, components.n_places), components.noise_coordinate - components.n_weights
     return KernelDraws(
         basis=basis,
-        delta2=np.ascontiguousarray(scales[:, :, 0]),
-        n_active=np.full(scales.shape[:2], len(basis.centers)),
         weights=put("weights", (n_draws, basis.n_columns), np.dtype(float), pieces()),
-        context_delta2=np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
         places=put("places", shape, np.dtype(float), places()) if has_places else None,
-        place_delta2=np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
         report_delta2=np.ascontiguousarray(scales[:, :, noise]) if components.n_noises else None,
+        **_scales_of(scales, basis, has_context, has_places),
     )
 
 
@@ -275,6 +272,7 @@ def gather_outcome_draws(
     n_outcomes: int,
     n_context: int,
     n_places: int,
+    are_apart: bool,
     context_norm: float,
     put: Put,
 ) -> KernelDraws:
@@ -290,6 +288,8 @@ def gather_outcome_draws(
         The same, in the order of the columns of one score.
     n_outcomes, n_context, n_places : int
         Outcomes, and context and groups' intercepts of one score.
+    are_apart : bool
+        Whether intercepts were integrated out, and so come after all weights.
     """
     n_scores, n_columns = n_outcomes - 1, len(to_kernels)
     scales = np.stack([chain.scales for chain in chains])
@@ -298,10 +298,17 @@ def gather_outcome_draws(
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for chain in chains:
             for piece in _slices(len(chain.weights), DRAWS_AT_ONCE):
-                columns, by_group = np.split(chain.weights[piece], [n_scores * n_columns], axis=1)
+                columns, rest = np.split(chain.weights[piece], [n_scores * n_columns], axis=1)
+                # Context and intercepts of one score after the other; or the context of all, then all intercepts.
+                widths = [n_context, n_places] if are_apart else [n_context + n_places]
+                ends = np.cumsum(n_scores * np.array(widths))[:-1]
+                by_group = [
+                    part.reshape(len(part), n_scores, width)
+                    for part, width in zip(np.split(rest, ends, axis=1), widths, strict=True)
+                ]
                 yield (
                     columns.reshape(len(columns), n_scores, n_columns) @ to_kernels,
-                    by_group.reshape(len(columns), n_scores, n_context + n_places),
+                    np.concatenate(by_group, axis=2),
                 )
 
     def pieces() -> Iterator[np.ndarray]:
@@ -317,14 +324,21 @@ def gather_outcome_draws(
     of_places = (n_draws, n_scores * n_places)
     return KernelDraws(
         basis=basis,
-        delta2=np.ascontiguousarray(scales[:, :, 0]),
-        n_active=np.full(scales.shape[:2], len(basis.centers)),
         weights=put("weights", (n_draws, n_scores * basis.n_columns), np.dtype(float), pieces()),
-        context_delta2=np.ascontiguousarray(scales[:, :, 1]) if n_context else None,
         places=put("places", of_places, np.dtype(float), places()) if n_places else None,
-        place_delta2=np.ascontiguousarray(scales[:, :, -1]) if n_places else None,
         n_outcomes=n_outcomes,
+        **_scales_of(scales, basis, n_context > 0, n_places > 0),
     )
+
+
+def _scales_of(scales: np.ndarray, basis: Basis, has_context: bool, has_places: bool) -> dict[str, Any]:
+    """Return the scales of the components; every kernel is active."""
+    return {
+        "n_active": np.full(scales.shape[:2], len(basis.centers)),
+        "delta2": np.ascontiguousarray(scales[:, :, 0]),
+        "context_delta2": np.ascontiguousarray(scales[:, :, 1]) if has_context else None,
+        "place_delta2": np.ascontiguousarray(scales[:, :, -1]) if has_places else None,
+    }
 
 
 def _used_columns(weights: csr_array) -> np.ndarray:

@@ -67,13 +67,13 @@ def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individua
     """
     first, sizes = reports.offsets[:-1], np.diff(reports.offsets)
     of_groups = rows[first]
-    place = np.full(len(first), -1) if of_groups.place is None else of_groups.place
-    deviation = posterior.place_deviation(place)
+    group_index = np.full(len(first), -1) if of_groups.group_index is None else of_groups.group_index
+    deviation = posterior.place_deviation(group_index)
     scores = posterior.scores(rows) * np.repeat(np.sqrt(1.0 + deviation**2), sizes, axis=1)
     scores = np.clip(scores, -_FARTHEST, _FARTHEST)
     offsets = np.zeros_like(deviation)
     if reports.is_sample.any():
-        offsets = posterior.offsets(of_groups.context, place)
+        offsets = posterior.offsets(of_groups.context, group_index)
     individual = scores - np.repeat(offsets, sizes, axis=1)
     parts = (np.ascontiguousarray(part) for part in (individual, offsets, deviation))
     return log_likelihood_by_draw(reports, *parts)

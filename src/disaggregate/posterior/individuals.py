@@ -19,13 +19,13 @@ class Individuals:
         Features.
     context : ndarray of shape (n_rows, n_context), the same, or None
         Context of each row's group, where the fit has one.
-    place : ndarray of int, shape (n_rows,), or None
+    group_index : ndarray of int, shape (n_rows,), or None
         Index of each row's group among those of the fit, -1 for groups that were not in it; None for all of these.
     """
 
     features: Any
     context: Any = None
-    place: np.ndarray | None = None
+    group_index: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -34,7 +34,7 @@ class Individuals:
         return Individuals(
             self.features[rows],
             None if self.context is None else self.context[rows],
-            None if self.place is None else self.place[rows],
+            None if self.group_index is None else self.group_index[rows],
         )
 
     def with_context(self) -> np.ndarray:

@@ -108,16 +108,16 @@ class Posterior:
         scores = self.scores(rows)
         return probabilities_of(scores) if self.n_outcomes > 2 else ndtr(scores)
 
-    def offsets(self, context: np.ndarray | None, place: np.ndarray) -> np.ndarray:
+    def offsets(self, context: np.ndarray | None, group_index: np.ndarray) -> np.ndarray:
         """Offset of some groups in each draw; see :meth:`disaggregate.posterior.draws.KernelDraws.offsets`."""
-        found = [part.offsets(context, place) for part in self.parts]
+        found = [part.offsets(context, group_index) for part in self.parts]
         by_part = [own.reshape(*part.shape, *own.shape[1:]) for own, part in zip(found, self.parts, strict=True)]
         return self._in_order(by_part).reshape(-1, *found[0].shape[1:])
 
-    def place_deviation(self, place: np.ndarray) -> np.ndarray:
+    def place_deviation(self, group_index: np.ndarray) -> np.ndarray:
         """Return the standard deviation of groups' intercepts; see the draws of one kernel."""
-        by_part = [part.place_deviation(place).reshape(*part.shape, len(place)) for part in self.parts]
-        return self._in_order(by_part).reshape(-1, len(place))
+        by_part = [part.place_deviation(group_index).reshape(*part.shape, len(group_index)) for part in self.parts]
+        return self._in_order(by_part).reshape(-1, len(group_index))
 
     def to_datatree(self, X: np.ndarray | None = None) -> DataTree:
         """Give the draws to ArviZ.
@@ -157,8 +157,8 @@ class Posterior:
         if len(values) == 1:
             return values[0]
         woven = np.empty((*self.shape, *values[0].shape[2:]), dtype=values[0].dtype)
-        for place, value in enumerate(values):
-            woven[:, self.part_of_draw == place] = value
+        for part, value in enumerate(values):
+            woven[:, self.part_of_draw == part] = value
         return woven
 
 

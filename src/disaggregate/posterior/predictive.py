@@ -155,8 +155,8 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
     thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(VALUES_AT_ONCE // len(data.order), 1)))
     reports, noise, peaks = make_reports(data), make_report_noise(data), log_peaks(data)
     scales = thinned.scales["report"].ravel()
-    place = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
-    offsets = thinned.offsets(None, place)  # of places alone: the context is in the scores
+    group_index = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
+    offsets = thinned.offsets(None, group_index)  # of places alone: the context is in the scores
     individual = thinned.scores(as_individuals(X)[data.order]) - np.repeat(offsets, data.sizes, axis=1)
     individual = np.clip(individual, -_FARTHEST, _FARTHEST)
     rung, known = np.zeros(1, dtype=np.int64), np.zeros((1, len(data.names)))
@@ -178,10 +178,10 @@ def _confidence_in(known: Evidence, posterior: Posterior) -> float:
 def _checked_groups(data: GroupedData) -> np.ndarray:
     """Find the groups that report a share, or an even choice of them if they have very many members."""
     tells = np.array([isinstance(known, _TELL_SHARES) for known in data.evidence])
-    told = np.flatnonzero(tells & (data.sizes <= _MOST_ROWS))
-    n_rows = int(data.sizes[told].sum())
-    n_groups = max(1, round(len(told) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
-    return told[np.unique(np.linspace(0, len(told) - 1, n_groups).astype(int))] if len(told) else told
+    judged = np.flatnonzero(tells & (data.sizes <= _MOST_ROWS))
+    n_rows = int(data.sizes[judged].sum())
+    n_groups = max(1, round(len(judged) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
+    return judged[np.unique(np.linspace(0, len(judged) - 1, n_groups).astype(int))] if len(judged) else judged
 
 
 def _compare(

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.batches import Probability, batches
 from disaggregate.posterior.bounds import HIGH, LOW, ReportedShares, subgroup_bounds
-from disaggregate.posterior.contraction import CONTRACTION, TOLD, in_words, rate_contraction
+from disaggregate.posterior.contraction import CONTRACTION, RESTS_ON, in_words, rate_contraction
 from disaggregate.posterior.members import given_reports
 from disaggregate.posterior.summaries import summarise
 from disaggregate.tables.counts import Counts, read_counts, weights_of_rows
@@ -104,7 +104,7 @@ class SubgroupDraws:
         if self.bounds is not None:
             table = table.assign(**{LOW: self.bounds[:, 0], HIGH: self.bounds[:, 1]})
         if self.contraction is not None:
-            table = table.assign(**{CONTRACTION: self.contraction, TOLD: in_words(self.contraction)})
+            table = table.assign(**{CONTRACTION: self.contraction, RESTS_ON: in_words(self.contraction)})
         return table
 
     def _design_variance(self) -> FloatArray | None:

@@ -74,21 +74,21 @@ def summary(analysis: Analysis, everybody: pd.DataFrame, main: Sequence[Rates], 
     row = everybody.iloc[0]
     value, between = share(row["estimate"], row["conf_low"], row["conf_high"])
     weighted = f", weighted by {analysis.roles.weight}" if analysis.roles.weight else ""
-    told = (
+    sentence = (
         f"The share of “{analysis.outcome_name}” among {int(row['n']):,} people is estimated at {value} "
         f"({level_in_words(level)} interval {between}{weighted})."
     )
     if not main:
-        return told
-    first = main[0].told
+        return sentence
+    first = main[0].shown
     first = first[first["label"] != "missing"]
     if len(first) < 2:
-        return told
+        return sentence
     most, least = first.loc[first["estimate"].idxmax()], first.loc[first["estimate"].idxmin()]
     ends = [f"{row['label']} {' '.join(_with_interval(row))}" for row in (most, least)]
     clear = bool(most["conf_low"] > least["conf_high"])
     sure = "" if clear else " Their intervals overlap, so the difference is not certain."
-    return f"{told} It differs most by {main[0].name}, from {ends[0]} down to {ends[1]}.{sure}"
+    return f"{sentence} It differs most by {main[0].name}, from {ends[0]} down to {ends[1]}.{sure}"
 
 
 def _with_interval(row: pd.Series) -> tuple[str, str]:

@@ -62,8 +62,8 @@ def method_elements(analysis: Analysis) -> list[Element]:
     sample = [_OF_A_SAMPLE] if analysis.sampled else []
     limits = limits_of_equal_features(analysis)
     link = _OF_OUTCOMES if analysis.outcomes else _METHOD[0]
-    told = [link, *sample, *_METHOD[1:-1], _METHOD[-1] + limits[:1].lower() + limits[1:]]
-    return [*map(Text, told), Heading("References"), Notes(_REFERENCES)]
+    texts = [link, *sample, *_METHOD[1:-1], _METHOD[-1] + limits[:1].lower() + limits[1:]]
+    return [*map(Text, texts), Heading("References"), Notes(_REFERENCES)]
 
 
 def settings_elements(analysis: Analysis) -> list[Element]:

@@ -11,28 +11,13 @@ import pandas as pd
 from disaggregate.posterior.outcomes import OUTCOME
 from disaggregate.report.elements import Element, Facts, Heading, Notes, Table
 from disaggregate.report.tables import as_table
+from disaggregate.tables.column_roles import ROLES
 from disaggregate.tables.counts import n_people
 from disaggregate.tables.encoded_columns import CategoryColumn, EncodedColumn
 from disaggregate.tables.messages import plural
 
 if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
-
-_REPORTS = {
-    "share": "share of the outcome",
-    "shares": "share of each outcome",
-    "tallies": "count of each outcome",
-    "rest": "name of the rest",
-    "positives": "count of the outcome",
-    "total": "counted among",
-    "low": "lowest possible",
-    "high": "highest possible",
-    "noise": "privacy noise",
-    "size": "size of the population",
-    "confidence": "confidence",
-    "count": "people per row",
-    "weight": "survey weight",
-}
 
 
 def data_elements(analysis: Analysis, people: pd.DataFrame, min_group_size: int = 1) -> list[Element]:
@@ -59,9 +44,9 @@ def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
         ("What is known of the groups", _evidence(analysis)),
     ]
     columns = [
-        f"{told}: {_named(getattr(analysis.roles, role))}"
-        for role, told in _REPORTS.items()
-        if _has(analysis, role)
+        f"{role.label}: {_named(getattr(analysis.roles, name))}"
+        for name, role in ROLES.items()
+        if role.label and _has(analysis, name)
     ]
     return [*facts, ("Columns", "; ".join(columns))] if columns else facts
 
@@ -74,8 +59,8 @@ def _by_group(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _people(analysis: Analysis, people: pd.DataFrame) -> str:
-    told = f"{n_people(people, analysis.roles):,}"
-    return told if analysis.roles.count is None else f"{told}, in {plural(len(people), 'cell')}"
+    listed = f"{n_people(people, analysis.roles):,}"
+    return listed if analysis.roles.count is None else f"{listed}, in {plural(len(people), 'cell')}"
 
 
 def _evidence(analysis: Analysis) -> str:
@@ -84,14 +69,14 @@ def _evidence(analysis: Analysis) -> str:
     counts = Counter(evidence.nouns for evidence in known)
     stated = {evidence.stated_confidence for evidence in known}
     trust = sorted(confidence for confidence in stated if confidence is not None)
-    told = [f"{number:,} {nouns[number != 1]}" for nouns, number in counts.items()]
+    listed = [f"{number:,} {nouns[number != 1]}" for nouns, number in counts.items()]
     if trust:
-        told.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
+        listed.append(f"confidence {trust[0]:g}" + (f" to {trust[-1]:g}" if len(trust) > 1 else ""))
     learned = analysis.classifier.posterior_.confidence
     if learned is not None:
         low, high = np.quantile(learned, [0.05, 0.95])
-        told.append(f"confidence learned, {low:,.0f} to {high:,.0f} (90 %)")
-    return ", ".join(told)
+        listed.append(f"confidence learned, {low:,.0f} to {high:,.0f} (90 %)")
+    return ", ".join(listed)
 
 
 def _named(columns: str | tuple[str, ...]) -> str:

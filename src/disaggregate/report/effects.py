@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from disaggregate.posterior.contraction import TOLD
+from disaggregate.posterior.contraction import RESTS_ON
 from disaggregate.report.axis import Axis
 from disaggregate.report.elements import Element, Fold, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import changes, common_axis
@@ -81,11 +81,11 @@ def effects_of(
             f"{unknown[0]!r} is no feature of the fit; those are {', '.join(analysis.encoder.features)}."
         )
     numbers = [name for name in names if name in _numbers(analysis) and not _is_yes_or_no(people[name])]
-    told: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
+    options: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
     shown_by: dict[str, Any] = dict.fromkeys((name for name in numbers if people[name].nunique() > 1), "sd")
     shown_by |= {name: _base(analysis, people[name], min_group_size) for name in names if name not in numbers}
-    compared = analysis.effects(people, {name: shown_by[name] for name in names if name in shown_by}, **told)
-    by_unit = analysis.effects(people, numbers, **told) if numbers else compared.iloc[:0]
+    compared = analysis.effects(people, {name: shown_by[name] for name in names if name in shown_by}, **options)
+    by_unit = analysis.effects(people, numbers, **options) if numbers else compared.iloc[:0]
     return Effects(names, compared, by_unit)
 
 
@@ -119,8 +119,8 @@ def effects_section(
     names = [] if effects is None else effects.names
     left_out = [name for name in analysis.encoder.features if name not in names]
     if left_out and not is_chosen:
-        told = f"{', '.join(left_out[:_MOST_NAMED])}{' and more' if len(left_out) > _MOST_NAMED else ''}"
-        elements.append(Text(f"Left out for brevity, or because there is nothing to compare: {told}."))
+        names_left_out = f"{', '.join(left_out[:_MOST_NAMED])}{' and more' if len(left_out) > _MOST_NAMED else ''}"
+        elements.append(Text(f"Left out for brevity, or because there is nothing to compare: {names_left_out}."))
     return Section("effects", "Effects", elements)
 
 
@@ -155,7 +155,7 @@ def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Element
         "std_error": "Standard error",
         "conf_low": f"{level_in_words(level)} from",
         "conf_high": "to",
-        **({TOLD: "Told"} if TOLD in compared else {}),
+        **({RESTS_ON: "Rests on"} if RESTS_ON in compared else {}),
     }
     caption = "Average effect of each feature on the probability."
     table = as_estimates(effects.table, caption, headings)
@@ -163,7 +163,7 @@ def _drawn(effects: Effects, people: pd.DataFrame, level: float) -> list[Element
 
 
 def _base(analysis: Analysis, column: pd.Series, min_group_size: int) -> Any:
-    """Return the level to compare with; None, the first that may be told of, where some may not."""
+    """Return the level to compare with; None, the first that may be shown, where some may not."""
     return base_level(column) if min_group_size == 1 and column.name not in _numbers(analysis) else None
 
 

@@ -92,13 +92,13 @@ class Interval:
     label : str
         What the row is.
     estimate, low, high : float or None
-        Positions on the axis; None where nothing may be told.
+        Positions on the axis; None where nothing may be shown.
     value, between : str
         The estimate and its interval, to read.
     mark : float or None
         Position of what was reported.
     beside : str
-        What else is told of the row, such as a number of people.
+        What else is known of the row, such as a number of people.
     """
 
     label: str
@@ -144,7 +144,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class StackedRow:
-    """A bar, in the order of the legend; without parts where nothing may be told."""
+    """A bar, in the order of the legend; without parts where nothing may be shown."""
 
     label: str
     segments: Sequence[Segment]

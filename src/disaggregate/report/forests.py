@@ -32,7 +32,7 @@ def common_axis(tables: Iterable[pd.DataFrame], *, signed: bool = False) -> Axis
 
 
 def rates(table: pd.DataFrame, labels: Iterable[str], axis: Axis, beside: Iterable[str] = ()) -> list[Interval]:
-    """Make rows of shares; ``beside`` is what else is told of each."""
+    """Make rows of shares; ``beside`` is what else is known of each."""
     return _rows(table, labels, axis, share, list(beside))
 
 

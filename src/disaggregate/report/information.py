@@ -7,30 +7,30 @@ from collections.abc import Sequence
 import pandas as pd
 
 from disaggregate.posterior.bounds import HIGH, LOW
-from disaggregate.posterior.contraction import BY_GROUPS, BY_PRIOR, CONTRACTION, IN_PART, TOLD
+from disaggregate.posterior.contraction import CONTRACTION, ON_BOTH, ON_GROUPS, ON_PRIOR, RESTS_ON
 from disaggregate.report.elements import Element, Fold, Text
 from disaggregate.report.subgroups import Rates
 from disaggregate.report.tables import as_estimates
 
 _SENTENCES = {
-    BY_GROUPS: ("good", "The results of the groups tell the shares by {}."),
-    IN_PART: ("", "Shares by {} are partly learned, partly assumed: the results of the groups tell them in part."),
-    BY_PRIOR: ("bad", "Shares by {} rest on the prior: the results of the groups say little about them."),
+    ON_GROUPS: ("good", "The results of the groups tell the shares by {}."),
+    ON_BOTH: ("", "Shares by {} are partly learned, partly assumed: the results of the groups tell them in part."),
+    ON_PRIOR: ("bad", "Shares by {} rest on the prior: the results of the groups say little about them."),
 }
 
 
 def resting_on_prior(found: Sequence[Rates]) -> tuple[int, int]:
     """Count the estimates that rest on the prior, and all of which that is known."""
-    told = [word for rates in found for word in rates.table.get(TOLD, []) if word]
-    return told.count(BY_PRIOR), len(told)
+    words = [word for rates in found for word in rates.table.get(RESTS_ON, []) if word]
+    return words.count(ON_PRIOR), len(words)
 
 
 def information_by_column(found: Sequence[Rates]) -> list[tuple[str, str]]:
     """Say of each column how far the groups tell the shares by it; the worst of its subgroups decides."""
     names: dict[str, list[str]] = {word: [] for word in _SENTENCES}
     for rates in found:
-        own = set(rates.table.get(TOLD, []))
-        worst = next((word for word in (BY_PRIOR, IN_PART, BY_GROUPS) if word in own), None)
+        own = set(rates.table.get(RESTS_ON, []))
+        worst = next((word for word in (ON_PRIOR, ON_BOTH, ON_GROUPS) if word in own), None)
         if worst is not None:
             names[worst].append(rates.name)
     return [
@@ -42,7 +42,7 @@ def information_by_column(found: Sequence[Rates]) -> list[tuple[str, str]]:
 
 def information_elements(found: Sequence[Rates]) -> list[Element]:
     """Tabulate what the groups tell about each estimate, with the bounds where there are any."""
-    tables = [one.table.assign(by=one.name) for one in found if TOLD in one.table]
+    tables = [one.table.assign(by=one.name) for one in found if RESTS_ON in one.table]
     if not tables:
         return []
     table = pd.concat(tables, ignore_index=True)
@@ -57,7 +57,7 @@ def information_elements(found: Sequence[Rates]) -> list[Element]:
             " Bounds hold whatever is assumed of people, if the results are exact: they follow from how many "
             "people of each group are of this kind."
         )
-    headings |= {CONTRACTION: "Prior variance removed", TOLD: "Told"}
+    headings |= {CONTRACTION: "Prior variance removed", RESTS_ON: "Rests on"}
     caption = "How far the results of the groups tell each share."
     return [Text(text), Fold("What the groups tell about each share", [as_estimates(table, caption, headings)])]
 

@@ -109,7 +109,7 @@ def _answer(analysis: Analysis, found: ByOutcome, diagnostics: Diagnostics) -> S
 def _reliance(
     analysis: Analysis, found: ByOutcome, diagnostics: Diagnostics, level: float
 ) -> list[tuple[str, str]]:
-    """Judge by the shares of all outcomes; a column is told as badly as its worst outcome."""
+    """Judge by the shares of all outcomes; a column is known as badly as its worst outcome."""
     every: dict[str, list[pd.DataFrame]] = {}
     for findings in found.values():
         for rates in findings.rates:
@@ -150,7 +150,7 @@ def _rows_of(tables: Mapping[Hashable, pd.DataFrame]) -> list[StackedRow]:
 
 
 def _row(label: str, by_outcome: Mapping[Hashable, pd.Series]) -> StackedRow:
-    """Make a bar of the shares of all outcomes; an empty one where nothing may be told."""
+    """Make a bar of the shares of all outcomes; an empty one where nothing may be shown."""
     n = f"{int(next(iter(by_outcome.values()))['n']):,}"
     shares = np.array([row["estimate"] for row in by_outcome.values()], dtype=float)
     if not np.isfinite(shares).all():
@@ -170,8 +170,8 @@ def _summary(analysis: Analysis, found: ByOutcome, columns: Sequence[str]) -> st
     shares = [f"“{name}” {plain(rows[name]['estimate'])}" for name in ordered]
     weighted = f", weighted by {analysis.roles.weight}" if analysis.roles.weight else ""
     n = int(rows[ordered[0]]["n"])
-    told = f"Among {n:,} people{weighted}, the estimated shares are {', '.join(shares[:-1])} and {shares[-1]}."
-    return f"{told} They differ most by {columns[0]}." if columns else told
+    sentence = f"Among {n:,} people{weighted}, the estimated shares are {', '.join(shares[:-1])} and {shares[-1]}."
+    return f"{sentence} They differ most by {columns[0]}." if columns else sentence
 
 
 def _everybody(found: ByOutcome) -> str:
@@ -245,8 +245,8 @@ def _limits(analysis: Analysis, found: ByOutcome) -> Section:
     section = limits_section(analysis, first.between)
     elements = list(section.elements)
     for name, own in found.items():
-        told = information_elements(own.rates)
-        if told:
-            fold = next(element for element in told if isinstance(element, Fold))
+        elements = information_elements(own.rates)
+        if elements:
+            fold = next(element for element in elements if isinstance(element, Fold))
             elements.append(replace(fold, title=f"{fold.title} of “{name}”"))
     return replace(section, elements=elements)

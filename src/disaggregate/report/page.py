@@ -69,7 +69,7 @@ def write_report(
         Columns whose levels are the subgroups, each column by itself; by default the features that are
         categories with at most 15 levels, or numbers, which are put into bands.
     features : str or sequence of str, optional
-        Features whose effects are told; by default the first 8 that can be compared.
+        Features whose effects are shown; by default the first 8 that can be compared.
     title, question : str, optional
         Heading of the page, and what was to be found out.
     level : float, default=0.9
@@ -141,7 +141,7 @@ def make_sections(
     size = n_people(table, analysis.roles)
     if size < min_group_size or hidden(_effective(analysis, table), min_group_size).any():
         raise ValueError(
-            f"the table has {size} people, fewer than min_group_size={min_group_size}: nothing may be told."
+            f"the table has {size} people, fewer than min_group_size={min_group_size}: nothing may be shown."
         )
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features

@@ -1,4 +1,4 @@
-"""Rates by each column: found once, and told twice, in the answer and by themselves."""
+"""Rates by each column: computed once, and shown in the answer and in a section of their own."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ class Rates:
     table: pd.DataFrame
 
     @property
-    def told(self) -> pd.DataFrame:
+    def shown(self) -> pd.DataFrame:
         """The rows that have an estimate."""
         return self.table[self.table["estimate"].notna()]
 
     @property
     def spread(self) -> float:
         """How far apart people are by this column: the standard deviation of their subgroups' estimates."""
-        told = self.told
-        if len(told) < 2:
+        shown = self.shown
+        if len(shown) < 2:
             return 0.0
-        mean = np.average(told["estimate"], weights=told["n"])
-        return float(np.sqrt(np.average((told["estimate"] - mean) ** 2, weights=told["n"])))
+        mean = np.average(shown["estimate"], weights=shown["n"])
+        return float(np.sqrt(np.average((shown["estimate"] - mean) ** 2, weights=shown["n"])))
 
 
 def rates_by(

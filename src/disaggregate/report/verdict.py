@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from disaggregate.posterior.contraction import BY_PRIOR
+from disaggregate.posterior.contraction import ON_PRIOR
 from disaggregate.report.elements import Element, Facts, Table, Text
 from disaggregate.report.information import resting_on_prior
 from disaggregate.report.subgroups import Rates
@@ -31,8 +31,8 @@ _QUANTITIES = {
 def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
     """Return the diagnostics with a verdict that names no group that is too small."""
     classifier = analysis.classifier
-    told = ~hidden(members_of_groups(classifier._data), min_group_size)
-    names = {name for name, is_told in zip(classifier._data.names, told, strict=True) if is_told}
+    is_shown = ~hidden(members_of_groups(classifier._data), min_group_size)
+    names = {name for name, one_is in zip(classifier._data.names, is_shown, strict=True) if one_is}
     return classifier.diagnostics_.naming_only(names)
 
 
@@ -56,7 +56,7 @@ def _head(diagnostics: Diagnostics, found: Sequence[Rates]) -> tuple[str, str]:
     n_prior, n_known = resting_on_prior(found)
     if n_prior:
         return f"Settled, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
-    if diagnostics.told == BY_PRIOR:
+    if diagnostics.rests_on == ON_PRIOR:
         return "Settled, but how people differ rests on the prior, not on the results.", "bad"
     return "Ready to use.", "good"
 

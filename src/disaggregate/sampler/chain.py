@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Schedule:
 
 
 class Record(NamedTuple):
-    """What compiled code writes down: a row a kept draw, and running sums over all of them."""
+    """What compiled code writes down: a row per kept draw, and running sums over all of them."""
 
     size: np.ndarray
     scale: np.ndarray
@@ -76,7 +76,7 @@ class ChainDraws:
     log_ratios : ndarray of shape (n_draws, n_rungs - 1, 2)
         Log likelihood ratios between neighbouring rungs of a ladder.
     swap_rates : ndarray of shape (n_rungs - 1,)
-        How often neighbours trade places.
+        How often neighbours swap.
     """
 
     size: np.ndarray
@@ -97,17 +97,45 @@ class ChainDraws:
         """Keep the first draws only; the sums over all draws are taken for theirs."""
         if n_draws == len(self.size):
             return self
-        n_active, share = int(self.size[:n_draws].sum()), n_draws / len(self.size)
+        n_active = int(self.size[:n_draws].sum())
+        own = {"size": self.size[:n_draws], "scale": self.scale[:n_draws]}
         return replace(
             self,
-            size=self.size[:n_draws],
-            scale=self.scale[:n_draws],
+            **own,
             active=self.active[:n_active],
             weights=self.weights[:n_active],
-            label_sums=share * self.label_sums,
-            share_tallies=share * self.share_tallies,
-            log_ratios=self.log_ratios[:n_draws],
+            **first_sums(self, n_draws),
         )
+
+
+class _Sums(Protocol):
+    """What the draws of a chain have beside parameters, whatever their weights are."""
+
+    @property
+    def n_draws(self) -> int:
+        """Number of draws."""
+
+    @property
+    def label_sums(self) -> np.ndarray:
+        """Labels added up over draws."""
+
+    @property
+    def share_tallies(self) -> np.ndarray:
+        """Shares of groups added up over draws."""
+
+    @property
+    def log_ratios(self) -> np.ndarray:
+        """Log likelihood ratios between rungs, draw by draw."""
+
+
+def first_sums(draws: _Sums, n_draws: int) -> dict[str, np.ndarray]:
+    """Return log ratios of the first draws, and sums over all of them as if they were over these."""
+    share = n_draws / draws.n_draws
+    return {
+        "label_sums": share * draws.label_sums,
+        "share_tallies": share * draws.share_tallies,
+        "log_ratios": draws.log_ratios[:n_draws],
+    }
 
 
 # Sizes, scales, active columns and weights, before there are any.
@@ -124,7 +152,7 @@ class SparseChain:
     schedule : Schedule
         Length and moves.
     n_proposals : int
-        Births and deaths proposed a sweep.
+        Births and deaths proposed per sweep.
     rng : numpy.random.Generator
         The chain's own generator.
     """

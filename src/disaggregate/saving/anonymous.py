@@ -128,10 +128,10 @@ def _of_kept(part: KernelDraws, kept: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.asarray(part.places)[:, np.tile(kept, part.n_outcomes - 1)])
 
 
-def _summed_up(told: Diagnostics) -> Diagnostics:
+def _summed_up(diagnostics: Diagnostics) -> Diagnostics:
     """Keep the worst of everything that has a value for each individual."""
-    rhat = {name: np.max(values, keepdims=True) for name, values in told.rhat.items()}
-    bulk = {name: np.min(values, keepdims=True) for name, values in told.ess_bulk.items()}
-    tail = {name: np.min(values, keepdims=True) for name, values in told.ess_tail.items()}
+    rhat = {name: np.max(values, keepdims=True) for name, values in diagnostics.rhat.items()}
+    bulk = {name: np.min(values, keepdims=True) for name, values in diagnostics.ess_bulk.items()}
+    tail = {name: np.min(values, keepdims=True) for name, values in diagnostics.ess_tail.items()}
     nobody = np.empty(0, dtype=np.int64)
-    return replace(told, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=nobody, reports=None)
+    return replace(diagnostics, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=nobody, reports=None)

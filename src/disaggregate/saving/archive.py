@@ -90,7 +90,8 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             whole = _read_document(path, archive, sizes)
             _require_only(path, sizes, whole["arrays"])
             return whole["document"], {
-                name: _read_array(path, archive, sizes, name, told) for name, told in whole["arrays"].items()
+                name: _read_array(path, archive, sizes, name, description)
+                for name, description in whole["arrays"].items()
             }
     except _DAMAGE as error:
         raise ArchiveError(f"{path} is damaged or is no model file: {error}.") from error
@@ -172,13 +173,13 @@ def _parsed(path: Path, text: bytes | bytearray) -> Any:
 
 
 def _read_array(
-    path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int], name: str, told: Any
+    path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int], name: str, description: Any
 ) -> np.ndarray:
     kind, shape, digest = (
-        told.get(key) if isinstance(told, dict) else None for key in ("kind", "shape", "sha256")
+        description.get(key) if isinstance(description, dict) else None for key in ("kind", "shape", "sha256")
     )
     if kind not in _KINDS or not _is_shape(shape) or not isinstance(digest, str):
-        raise ArchiveError(f"{path} is damaged: its array {_shown(name)} is described as {_shown(told)}.")
+        raise ArchiveError(f"{path} is damaged: its array {_shown(name)} is described as {_shown(description)}.")
     n_bytes = math.prod(shape) * np.dtype(kind).itemsize
     if sizes.get(f"arrays/{name}") != n_bytes:
         raise ArchiveError(f"{path} is damaged: its array {_shown(name)} has not the size that it claims.")

@@ -1,4 +1,4 @@
-"""Checkpoints: where every chain is, in a file, so that a run that was killed goes on to the same draws."""
+"""Checkpoints: the state of every chain in a file, so that a run that was killed resumes to the same draws."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Checkpoint(CheckpointWriter):
         """
         self._resume_state, self._chains = resume_state, list(chains)
         self._take_down()
-        self._write_snapshots()  # what cannot be written at all is told before the first sweep
+        self._write_snapshots()  # what cannot be written at all is an error before the first sweep
 
     def replan(self, resume_state: dict[str, Any]) -> None:
         """Record that the same chains have more draws to do; they must not be moving.
@@ -186,10 +186,10 @@ def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: Gr
     data : GroupedData
         What the groups report.
     """
-    told = {name: repr(value) for name, value in parameters.items() if name not in _WHERE_IT_RUNS}
+    settings = {name: repr(value) for name, value in parameters.items() if name not in _WHERE_IT_RUNS}
     if isinstance(parameters["centers"], np.ndarray):
-        told["centers"] = _digest(parameters["centers"])
-    text = json.dumps([told, version("disaggregate"), _LAYOUT, np.__version__], sort_keys=True)
+        settings["centers"] = _digest(parameters["centers"])
+    text = json.dumps([settings, version("disaggregate"), _LAYOUT, np.__version__], sort_keys=True)
     known = (data.counts, data.weights, data.nodes)
     arrays = [
         *(features, data.order, data.offsets, data.units, data.log_likelihood),

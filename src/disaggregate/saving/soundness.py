@@ -243,18 +243,25 @@ def _require_tallies(model: Any, fitted: Fitted, data: GroupedData) -> None:
     _require(_are_scores(fitted.kernels), "its comparison of kernels is wrong")
 
 
-def _require_diagnostics(told: Any) -> None:
-    _require(isinstance(told, Diagnostics), "it lacks diagnostics")
-    for values in (told.rhat, told.ess_bulk, told.ess_tail):
+def _require_diagnostics(diagnostics: Any) -> None:
+    _require(isinstance(diagnostics, Diagnostics), "it lacks diagnostics")
+    for values in (diagnostics.rhat, diagnostics.ess_bulk, diagnostics.ess_tail):
         sound = isinstance(values, dict) and all(_is_measure(value) for value in values.values())
-        _require(sound and list(values) == list(told.rhat) and "f" in values, "its diagnostics are wrong")
-    _require(isinstance(told.converged, bool) and isinstance(told.verdict, str), "it lacks a verdict")
-    _require(_is_number(told.worst_rhat) and _is_number(told.fewest_effective), "its diagnostics are wrong")
-    _require(told.ladder is None or _is_ladder(told.ladder), "the ladder of its diagnostics is wrong")
-    _require(_are_scores(told.kernels), "the kernels of its diagnostics are wrong")
-    _require(_is_finite(told.rounding_error), "its rounding error is no number")
-    _require(_is_number(told.contraction), "what its groups tell is no number")
-    _require(told.reports is None or _is_check(told.reports), "the check of its reports is wrong")
+        _require(sound and list(values) == list(diagnostics.rhat) and "f" in values, "its diagnostics are wrong")
+    _require(
+        isinstance(diagnostics.converged, bool) and isinstance(diagnostics.verdict, str), "it lacks a verdict"
+    )
+    _require(
+        _is_number(diagnostics.worst_rhat) and _is_number(diagnostics.fewest_effective),
+        "its diagnostics are wrong",
+    )
+    _require(
+        diagnostics.ladder is None or _is_ladder(diagnostics.ladder), "the ladder of its diagnostics is wrong"
+    )
+    _require(_are_scores(diagnostics.kernels), "the kernels of its diagnostics are wrong")
+    _require(_is_finite(diagnostics.rounding_error), "its rounding error is no number")
+    _require(_is_number(diagnostics.contraction), "what its groups tell is no number")
+    _require(diagnostics.reports is None or _is_check(diagnostics.reports), "the check of its reports is wrong")
 
 
 def _is_check(check: Any) -> bool:

@@ -66,7 +66,7 @@ def _value_problems(column: pd.Series) -> Iterator[Problem]:
                 yield from number_category_problems(name, levels)
                 yield from _spellings(name, levels)
     except TableError:
-        return  # told already
+        return  # reported already
 
 
 def _spellings(name: str, levels: pd.Series) -> Iterator[Problem]:

@@ -72,7 +72,7 @@ def _impossible_shares(people: pd.DataFrame, results: pd.DataFrame, roles: Roles
     try:
         shares = numbers_of(results[roles.share])
     except TableError:
-        return  # told as an error already
+        return  # reported as an error already
     usable = np.array([group in n_people for group in of_results]) & (shares >= 0.0) & (shares <= 1.0)
     groups = [group for group, is_usable in zip(of_results, usable, strict=True) if is_usable]
     sizes = np.array([n_people[group] for group in groups], dtype=np.float64)

@@ -75,5 +75,5 @@ def _groups_differ(columns: np.ndarray, groups: np.ndarray, counts: Counts) -> b
         sums = np.column_stack([np.bincount(inside, weights=held * part) for part in centred.T])
         between = float(np.sum(sums[sizes > 0] ** 2 / sizes[sizes > 0, np.newaxis]))
     if not np.isfinite(total) or total <= 1e-20 * float(held @ np.sum(values**2, axis=1)):
-        return True  # constant, or beyond all floats: told elsewhere
+        return True  # constant, or beyond all floats: reported elsewhere
     return between / (n_groups - 1) > (total - between) / (n_people - n_groups)

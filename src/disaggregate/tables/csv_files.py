@@ -105,7 +105,7 @@ def read_csv(path: Path, schema: Schema, reading: Reading = _NOTHING_SAID) -> Re
     settled, notes = forms.settle()
     for name, decimal in settled.items():
         table[name] = read_amounts(raw[name], decimal)
-    read = apply_schema(numbered(table), schema)  # numbered first, as what does not fit is told by its row
+    read = apply_schema(numbered(table), schema)  # numbered first, as what does not fit is reported by its row
     for name in set(table.columns) - {*schema, *scan.codes, *settled}:
         column = _dates_if_all_are(table[name])
         if column is not table[name]:
@@ -139,7 +139,7 @@ def iter_csv(
     on_problems : callable, optional
         Called with what was done to read the file, before the first chunk.
     """
-    scan = scan_csv(path, reading)  # a broken last line is to be told before hours of work on the others
+    scan = scan_csv(path, reading)  # a broken last line is to be reported before hours of work on the others
     if counted is not None:
         counted(scan.n_rows)
     settled, notes = _settled(path, scan, rows, schema, reading) if scan.may_hold_amounts else ({}, [])

@@ -128,7 +128,7 @@ def make_encoder(
     held = read_counts(counts, len(table))
     fewest = max(2, math.ceil(rare * held.sum()))
     if counts is None:
-        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the name of the column
+        with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the name of the column
             fitted = column_transformer(kinds, fewest).fit(prepared)
         encoded = _encoded_columns(fitted, kinds, prepared)
     else:

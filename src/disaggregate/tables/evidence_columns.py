@@ -9,6 +9,7 @@ positives, total             total = people: Count(positives)            Populat
                              total < people: Survey(positives, total)    the size being the total
                              total > people: refused, see ``sampled``    unless it has a column
 positives, noise             NoisyCount(positives, noise)                refused
+positives, rounded_to        RoundedCount(positives, rounded_to)         refused
 low, high                    AtLeast, AtMost or Between                  refused
 nothing                      Unknown()                                   Unknown()
 ===========================  ==========================================  ===================================
@@ -36,6 +37,7 @@ from disaggregate.groups.evidence import (
     Fraction,
     NoisyCount,
     Population,
+    RoundedCount,
     Survey,
     Unknown,
 )
@@ -45,7 +47,7 @@ from disaggregate.tables.messages import plural, some
 from disaggregate.tables.outcome_columns import outcome_evidence_and_problems
 from disaggregate.tables.problems import Problem, TableError
 from disaggregate.tables.report_numbers import bounds_are_shares, report_numbers
-from disaggregate.tables.roles import Roles
+from disaggregate.tables.roles import ROLES, Roles
 
 EvidenceByGroup = dict[Hashable, Evidence]
 
@@ -125,7 +127,7 @@ def evidence_and_problems(
             refused.setdefault(refusal.reason, []).append((group, refusal.detail))
         except ValueError as error:
             refused.setdefault("the numbers make no evidence", []).append(
-                (group, f"this: {str(error)[:_LONGEST]}")
+                (group, f"this: {str(error)[:_LONGEST].rstrip('.')}")
             )
     return evidence, [_problem(reason, cases) for reason, cases in refused.items()]
 
@@ -143,6 +145,7 @@ class _Row:
     low: float | None = None
     high: float | None = None
     noise: float | None = None
+    rounded_to: float | None = None
     size: float | None = None
 
 
@@ -183,6 +186,8 @@ def _evidence(row: _Row, sampled: bool, confidence: Any, noise: Literal["laplace
         return Unknown()
     if sampled:
         return _sampled_count(row.positives, row)
+    if row.rounded_to:
+        return _rounded_count(row.positives, row.rounded_to, row)
     if row.noise:
         return _noisy_count(row.positives, row.noise, noise, row)
     return _count(row.positives, row)
@@ -209,6 +214,17 @@ def _noisy_count(positives: float, scale: float, noise: Literal["laplace", "gaus
             f"total {row.total:g} with {plural(row.people, 'person', 'people')}",
         )
     return NoisyCount(positives, scale, noise)
+
+
+def _rounded_count(positives: Any, base: Any, row: _Row) -> Evidence:
+    if row.noise:
+        raise _Refusal("a count has noise or is rounded; leave one of the two empty", f"noise {row.noise:g}")
+    if row.total is not None and abs(row.total - row.people) >= base:
+        raise _Refusal(
+            "a rounded count must be of the people in the table",
+            f"total {row.total:g} with {plural(row.people, 'person', 'people')}",
+        )
+    return RoundedCount(positives, base)
 
 
 def _sampled_count(positives: float, row: _Row) -> Evidence:
@@ -272,11 +288,10 @@ def _repeated(ids: list[Hashable | None]) -> list[Problem]:
 
 def _misplaced(roles: Roles, sampled: bool) -> list[Problem]:
     """Roles that have no meaning for a sample, or only for one."""
+    wrong = [name for name, role in ROLES.items() if role.of_sample is (not sampled) and roles.names(name)]
     if not sampled:
-        wrong = ["size"] if roles.size else []
         advice = "is for people who are a sample of a larger group; say so (sampled), or leave the role out."
     else:
-        wrong = [role for role in ("confidence", "low", "high", "noise") if roles.names(role)]
         advice = (
             "is about the people in the table, not about the larger group that they are a sample of; leave it out."
         )

@@ -82,11 +82,11 @@ def _with_amounts(
         column = table[name]
         if schema.get(name, "number") == "number" and _may_hold_amounts(column):
             forms.look(name, column)
-    settled, told = forms.settle()
+    settled, about_amounts = forms.settle()
     if settled:
         table = table.assign(**{name: read_amounts(table[name], decimal) for name, decimal in settled.items()})
     percent = frozenset(name for name in settled if True in forms.forms[name].percent)
-    return Read(apply_schema(table, schema) if schema else table, (*notes, *told), percent)
+    return Read(apply_schema(table, schema) if schema else table, (*notes, *about_amounts), percent)
 
 
 def iter_table(

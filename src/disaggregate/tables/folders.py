@@ -99,8 +99,8 @@ def read_rows(root: Path, file: Path, rows: np.ndarray | None, columns: Sequence
     columns : sequence of str
         Columns.
     """
-    told = {name: value for name, value in columns_from_path(root, file).items() if name in columns}
-    stored = [name for name in columns if name not in told]
+    from_path = {name: value for name, value in columns_from_path(root, file).items() if name in columns}
+    stored = [name for name in columns if name not in from_path]
     with errors_in_words(file), arrow("parquet").ParquetFile(file) as opened:
         missing = [name for name in stored if name not in opened.schema_arrow.names]
         if missing:
@@ -113,7 +113,7 @@ def read_rows(root: Path, file: Path, rows: np.ndarray | None, columns: Sequence
         else:
             table, n_rows = _rows_of(opened, rows, stored), len(rows)
     table = table if stored else pd.DataFrame(index=range(n_rows))
-    return without_half_floats(table.assign(**told)[list(columns)])
+    return without_half_floats(table.assign(**from_path)[list(columns)])
 
 
 def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
@@ -135,10 +135,10 @@ def columns_from_path(root: Path, file: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class FolderRows:
+class FolderSource:
     """Rows of a partition that are read from their files whenever they are needed.
 
-    See ``sampler.dense.partition.PartitionRows``.
+    See ``sampler.dense.partition.PartitionSource``.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class FolderRows:
 
 
 @dataclass(frozen=True)
-class AllRows:
+class LazyFeatures:
     """The features of all rows, of which some are read when they are asked for by number."""
 
     folder: PeopleFolder

@@ -1,4 +1,4 @@
-"""The formats of files, told by how a name ends."""
+"""The formats of files, recognised by the ends of their names."""
 
 from __future__ import annotations
 

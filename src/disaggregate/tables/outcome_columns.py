@@ -1,6 +1,6 @@
 """Columns of results that name several outcomes become evidence: a column per outcome, shares or counts.
 
-Outcomes whose cell is empty are not told apart from each other. With a name for the rest, what the named ones
+Outcomes whose cell is empty are not distinguished. With a name for the rest, what the named ones
 leave of the whole is an outcome of its own, such as those who did not vote.
 """
 
@@ -20,7 +20,7 @@ from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.messages import plural, some
 from disaggregate.tables.problems import Problem, TableError, column_of
-from disaggregate.tables.roles import Roles
+from disaggregate.tables.roles import OF_RESULTS, ROLES, Roles
 
 
 def outcome_evidence_and_problems(
@@ -61,22 +61,22 @@ def outcome_evidence_and_problems(
 
 def _evidence(row: dict[str, float], roles: Roles, n: int, sampled: bool, confidence: float) -> Any:
     columns = roles.shares or roles.tallies
-    told: dict[Hashable, float] = {name: row[name] for name in columns if not np.isnan(row[name])}
-    if not told:
+    reported: dict[Hashable, float] = {name: row[name] for name in columns if not np.isnan(row[name])}
+    if not reported:
         return Unknown()
     whole = _whole_of(row, roles, n, sampled) if roles.tallies else 1.0
-    if roles.rest is not None and len(told) == len(columns):
-        left = whole - sum(told.values())
+    if roles.rest is not None and len(reported) == len(columns):
+        left = whole - sum(reported.values())
         if left < -ROUNDING * whole:
             raise ValueError(
-                f"the outcomes add up to {sum(told.values()):g} of {whole:g}, so that nothing is left for "
+                f"the outcomes add up to {sum(reported.values()):g} of {whole:g}, so that nothing is left for "
                 f"{roles.rest!r}; correct them, or leave the rest out."
             )
-        told[roles.rest] = max(left, 0.0)
+        reported[roles.rest] = max(left, 0.0)
     if sampled:
-        return _population(told, whole, _cell(row, roles.size), roles)
+        return _population(reported, whole, _cell(row, roles.size), roles)
     chi = _cell(row, roles.confidence)
-    return Shares(told, confidence if chi is None else chi) if roles.shares else Counts(_whole(told))
+    return Shares(reported, confidence if chi is None else chi) if roles.shares else Counts(_whole(reported))
 
 
 def _cell(row: dict[str, float], name: str | None) -> float | None:
@@ -100,23 +100,25 @@ def _whole_of(row: dict[str, float], roles: Roles, n: int, sampled: bool) -> flo
     return float(n)
 
 
-def _population(told: dict[Hashable, float], whole: float, size: float | None, roles: Roles) -> PopulationShares:
+def _population(
+    reported: dict[Hashable, float], whole: float, size: float | None, roles: Roles
+) -> PopulationShares:
     """Take shares, or counts of a whole, as those of a population."""
     if size is None and roles.tallies:
         size = whole
     return PopulationShares(
-        {name: value / whole for name, value in told.items()}, None if size is None else int(size)
+        {name: value / whole for name, value in reported.items()}, None if size is None else int(size)
     )
 
 
-def _whole(told: dict[Hashable, float]) -> dict[Hashable, int]:
-    return {name: int(count) for name, count in told.items()}
+def _whole(reported: dict[Hashable, float]) -> dict[Hashable, int]:
+    return {name: int(count) for name, count in reported.items()}
 
 
 def _numbers(results: pd.DataFrame, roles: Roles) -> tuple[dict[str, np.ndarray], list[Problem]]:
     """Read the columns as numbers; shares are from 0 to 1, and counts whole."""
     numbers, problems = {}, []
-    for role in ("shares", "tallies", "total", "size", "confidence"):
+    for role in (role for role in OF_RESULTS if ROLES[role].of_outcomes):
         for name in roles.names(role):
             try:
                 numbers[name] = numbers_of(results[name])
@@ -143,7 +145,7 @@ def _require_range(role: str, values: np.ndarray, groups: pd.Series) -> None:
 
 def _unsupported(roles: Roles, sampled: bool) -> list[Problem]:
     """Say what there is not yet for several outcomes."""
-    wrong = [role for role in ("low", "high", "noise") if roles.names(role)]
+    wrong = [role for role in OF_RESULTS if not ROLES[role].of_outcomes and roles.names(role)]
     found = [f"{role} is not yet for several outcomes; leave it out." for role in wrong]
     if not sampled:
         found += [

@@ -115,8 +115,8 @@ def group_by_outcomes(
     weights : ndarray of shape (n_rows,), optional
         Positive survey weights.
     """
-    told = reported_outcomes(evidence)
-    known = told if outcomes is None else list(outcomes)
+    named = reported_outcomes(evidence)
+    known = named if outcomes is None else list(outcomes)
     if len(known) < 2:
         raise ValueError(
             f"the reports name one outcome only, {known[0]!r}; name all of them, or give plain shares of that one."

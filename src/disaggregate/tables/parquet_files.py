@@ -42,7 +42,7 @@ def iter_parquet(path: Path, rows: int, counted: Callable[[int], object] | None 
     rows : int
         Largest number of rows of a chunk.
     counted : callable, optional
-        Is told the number of rows of the file before the first chunk.
+        Is given the number of rows of the file before the first chunk.
     """
     first = 0
     with _opened(path) as file:

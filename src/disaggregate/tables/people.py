@@ -19,7 +19,7 @@ Rows = slice | NDArray[np.intp]
 
 _RESULTS = (
     *("estimate", "std_error", "conf_low", "conf_high", "n", "weight"),
-    *("bound_low", "bound_high", "contraction", "told"),
+    *("bound_low", "bound_high", "contraction", "rests_on"),
 )
 
 

@@ -8,11 +8,10 @@ import pandas as pd
 from disaggregate.tables.kinds import is_text, is_yes_no, numbers_of
 from disaggregate.tables.messages import plural, some
 from disaggregate.tables.problems import Problem, TableError, column_of
-from disaggregate.tables.roles import OF_RESULTS, Roles
+from disaggregate.tables.roles import OF_RESULTS, ROLES, Roles
 
 Numbers = dict[str, np.ndarray]
 
-_COUNTS = ("total", "size")
 _BOUNDS = ("low", "high")
 
 
@@ -60,14 +59,17 @@ def _numbers(column: pd.Series) -> np.ndarray:
 
 
 def _require_range(role: str, values: np.ndarray, groups: pd.Series, *, has_noise: bool) -> None:
-    if role != "confidence":  # infinite confidence is an exact share
+    kind = ROLES[role].values
+    if kind != "confidences":  # infinite confidence is an exact share
         _refuse("finite numbers", np.isinf(values), values, groups)
-    if role == "share":
+    if kind == "shares":
         _require_shares(values, groups)
-    elif role in _COUNTS or (role == "positives" and not has_noise):
+    elif role == "positives" and has_noise:
+        return  # noise may make a count negative or fractional
+    elif kind == "counts":
         broken = ~np.isnan(values) & (values != np.rint(values))
         _refuse("whole numbers of 0 or more", broken | (values < 0), values, groups)
-    elif role != "positives":
+    else:
         _refuse("numbers of 0 or more", values < 0, values, groups)
 
 

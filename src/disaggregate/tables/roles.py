@@ -1,107 +1,43 @@
-"""Which column plays which role in the tables of people and of results."""
+"""Names of columns, checked against the tables of people and of results."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
+from typing import Any, Unpack
 
 import pandas as pd
 
+from disaggregate.tables.column_roles import (
+    OF_PEOPLE,
+    OF_RESULTS,
+    ROLES,
+    ColumnNames,
+    Roles,
+    require_roles,
+    takes_columns,
+)
 from disaggregate.tables.messages import nearest, some
 from disaggregate.tables.problems import TableError
 
-OF_RESULTS = ("share", "positives", "total", "confidence", "low", "high", "noise", "size", "shares", "tallies")
-OF_PEOPLE = ("count", "weight", "replicates", "features")
-_NEEDS = {
-    "total": (("positives", "tallies"), "the number of people among whom the positives were counted"),
-    "noise": (("positives",), "the scale of the noise on a count"),
-    "confidence": (("share", "shares"), "how far a share is trusted"),
-}
+__all__ = ["OF_PEOPLE", "OF_RESULTS", "ROLES", "Roles", "all_the_rest", "resolve_roles"]
+
+_KINDS_OF_RESULT = tuple(name for name in OF_RESULTS if not ROLES[name].of_outcomes)
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Column names by the role that they play.
-
-    Parameters
-    ----------
-    group : str
-        Group id, in both tables.
-    share, positives, total, confidence, low, high, noise, size : str, optional
-        Of results: the share of positives; or their count, among how many, and the scale of its noise; or the
-        lowest and highest possible share or count; the confidence in a share; the size of the population of
-        which the people are a sample.
-    count : str, optional
-        Of people: how many people a row stands for, where rows are the cells of a table; one each without it.
-    weight : str, optional
-        Of people: the survey weight.
-    replicates : tuple of str
-        Of people: the replicate weights.
-    features : tuple of str
-        Of people: what tells individuals apart.
-    ignore : tuple of str
-        Columns that play no role.
-    shares, tallies : tuple of str
-        Of results, for several outcomes: the share of each, or how many people have it; the columns name the
-        outcomes.
-    rest : str, optional
-        Name of the outcome that is left of the whole by those in ``shares`` or ``tallies``; no column.
-    """
-
-    group: str
-    share: str | None = None
-    positives: str | None = None
-    total: str | None = None
-    confidence: str | None = None
-    low: str | None = None
-    high: str | None = None
-    noise: str | None = None
-    size: str | None = None
-    count: str | None = None
-    weight: str | None = None
-    replicates: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    shares: tuple[str, ...] = ()
-    tallies: tuple[str, ...] = ()
-    rest: str | None = None
-
-    @property
-    def names_outcomes(self) -> bool:
-        """Whether results are about several outcomes."""
-        return bool(self.shares or self.tallies)
-
-    def names(self, role: str) -> tuple[str, ...]:
-        """Return the columns that play a role, none, one or several."""
-        value = getattr(self, role)
-        if value is None:
-            return ()
-        return value if isinstance(value, tuple) else (value,)
-
-
+@takes_columns
 def resolve_roles(
     people: pd.DataFrame,
     results: pd.DataFrame,
     *,
     group: str,
-    share: str | None = None,
-    positives: str | Iterable[str] | None = None,
-    total: str | None = None,
     confidence: str | None = None,
-    low: str | None = None,
-    high: str | None = None,
-    noise: str | None = None,
-    size: str | None = None,
-    count: str | None = None,
-    weight: str | None = None,
-    replicates: str | Iterable[str] = (),
-    features: str | Iterable[str] = (),
-    ignore: str | Iterable[str] = (),
-    shares: str | Iterable[str] = (),
-    rest: str | None = None,
+    **columns: Unpack[ColumnNames],
 ) -> Roles:
     """Check every name, and let all columns of people without a role be features unless some are named.
+
+    By default a column of people whose name plays a role in results is no feature.
 
     Parameters
     ----------
@@ -109,36 +45,23 @@ def resolve_roles(
         One row per individual, or per cell with a count of people; one row per group.
     group : str
         Group id, in both tables.
-    share, positives, total, confidence, low, high, noise, size, count, weight : str, optional
-        As in :class:`Roles`.
-        ``positives`` may be several columns, one per outcome, which are then the ``tallies``.
-    replicates, features, ignore : str or iterable of str
-        As in :class:`Roles`. By default a column of people whose name plays a role in results is no feature.
-    shares : str or iterable of str
-        As in :class:`Roles`.
-    rest : str, optional
-        As in :class:`Roles`.
+    {columns}
+    confidence : str, optional
+        Column of results: confidence in the share.
     """
-    counted = _names(positives or ())
+    require_roles(columns)
+    given: dict[str, Any] = {**columns}
+    counted, rest = _names(given.pop("positives", None) or ()), given.get("rest")
     is_tally = len(counted) > 1 or (bool(counted) and rest is not None)
+    others: dict[str, Any] = {
+        name: _names(value or ()) if ROLES[name].several else value for name, value in given.items()
+    }
     roles = Roles(
         group=group,
-        share=share,
         positives=None if is_tally or not counted else counted[0],
         tallies=counted if is_tally else (),
-        shares=_names(shares),
-        rest=rest,
-        total=total,
         confidence=confidence,
-        low=low,
-        high=high,
-        noise=noise,
-        size=size,
-        count=count,
-        weight=weight,
-        replicates=_names(replicates),
-        features=_names(features),
-        ignore=_names(ignore),
+        **others,
     )
     complaints = [*_unknown_names(roles, people, results), *_clashes(roles), *_incomplete(roles, results)]
     if complaints:
@@ -172,9 +95,7 @@ def _unknown(role: str, name: str, table: str, tables: dict[str, list]) -> str:
 
 
 def _clashes(roles: Roles) -> list[str]:
-    played = [
-        (name, field.name) for field in fields(roles) if field.name != "rest" for name in roles.names(field.name)
-    ]
+    played = [(name, role) for role in ROLES if role != "rest" for name in roles.names(role)]
     complaints = []
     for name, times in Counter(name for name, _ in played).items():
         parts = [role for known, role in played if known == name]
@@ -199,15 +120,15 @@ def _incomplete(roles: Roles, results: pd.DataFrame) -> list[str]:
             f"or as low and high; its columns are {some(others)}."
         ]
     return [
-        f"{role}: column {roles.names(role)[0]!r} says {meaning}, so it needs {needed[0]} beside it."
-        for role, (needed, meaning) in _NEEDS.items()
-        if roles.names(role) and not any(roles.names(other) for other in needed)
+        f"{name}: column {roles.names(name)[0]!r} says the {role.help}, so it needs {role.needs[0]} beside it."
+        for name, role in ROLES.items()
+        if role.needs and roles.names(name) and not any(roles.names(other) for other in role.needs)
     ]
 
 
 def _incomplete_outcomes(roles: Roles, given: list[str], results: pd.DataFrame) -> list[str]:
     """Say what is missing, or too much, where results are about several outcomes."""
-    others = [role for role in ("share", "positives", "low", "high", "noise") if roles.names(role)]
+    others = [role for role in _KINDS_OF_RESULT if roles.names(role)]
     if len(given) > 1 or others:
         return [
             f"results give {' and '.join([*given, *others])}; several outcomes have shares or positives, alone."
@@ -225,7 +146,7 @@ def _incomplete_outcomes(roles: Roles, given: list[str], results: pd.DataFrame) 
 
 def all_the_rest(roles: Roles, people: pd.DataFrame) -> tuple[str, ...]:
     """Return the columns of people that play no role, but for that of a feature."""
-    others = [field.name for field in fields(roles) if field.name not in ("features", "rest")]
+    others = [role for role in ROLES if role not in ("features", "rest")]
     taken = {name for role in others for name in roles.names(role)}
     return tuple(name for name in people.columns if name not in taken)
 

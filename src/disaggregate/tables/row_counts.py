@@ -23,21 +23,16 @@ def read_row_counts(counts: Any, n_rows: int) -> NDArray[np.int64] | None:
     """
     if counts is None:
         return None
-    values = as_numbers("counts", counts)
-    if values.shape != (n_rows,):
-        raise ValueError(f"counts must hold one number for each of the {n_rows} rows of X; got {values.shape}.")
-    bad = ~((values >= 1.0) & (values <= _LARGEST) & (values == np.floor(values)))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"counts must be whole numbers of 1 or more, got {values[row]} in row {row}; leave empty cells out of "
-            "the fit."
-        )
+    values = one_per_row("counts", counts, n_rows)
+    is_sound = (values >= 1.0) & (values <= _LARGEST) & (values == np.floor(values))
+    require_in_every_row(
+        "counts", values, is_sound, "whole numbers of 1 or more", "leave empty cells out of the fit"
+    )
     return values.astype(np.int64)
 
 
-def as_numbers(name: str, values: Any) -> NDArray[np.float64]:
-    """Make an array of numbers, or raise ValueError that names the argument.
+def one_per_row(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
+    """Make an array of one number per row, or raise ValueError that names the argument.
 
     Parameters
     ----------
@@ -45,8 +40,32 @@ def as_numbers(name: str, values: Any) -> NDArray[np.float64]:
         The argument.
     values : array-like
         Its value.
+    n_rows : int
+        Number of rows of X.
     """
     try:
-        return np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from error
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must be 1D array or scalar, one number per row; got shape {numbers.shape}.")
+    if len(numbers) != n_rows:
+        raise ValueError(f"{name} has {len(numbers)} numbers but X has {n_rows} rows; give one per row.")
+    return numbers
+
+
+def require_in_every_row(
+    name: str, values: NDArray[np.float64], is_sound: NDArray[np.bool_], expected: str, advice: str
+) -> None:
+    """Raise ValueError for the first row whose value is not what was expected.
+
+    Parameters
+    ----------
+    name, expected, advice : str
+        The argument, what it must hold, and what to do about a row that does not.
+    values, is_sound : ndarray of shape (n_rows,)
+        Its values, and whether each is as expected.
+    """
+    if not is_sound.all():
+        row = int(np.argmin(is_sound))
+        raise ValueError(f"{name} must hold {expected}, got {values[row]} in row {row}; {advice}.")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from disaggregate.groups.evidence import Evidence
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.roles import Roles
-from disaggregate.tables.row_counts import as_numbers
+from disaggregate.tables.row_counts import one_per_row, require_in_every_row
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -27,20 +27,10 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] |
     """
     if sample_weight is None:
         return None
-    weights = as_numbers("sample_weight", sample_weight)
-    if weights.ndim != 1:
-        raise ValueError(
-            f"sample_weight must be 1D array or scalar, one number per row; got shape {weights.shape}."
-        )
-    if len(weights) != n_rows:
-        raise ValueError(f"sample_weight has {len(weights)} numbers but X has {n_rows} rows; give one per row.")
-    bad = ~(np.isfinite(weights) & (weights > 0.0))
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise ValueError(
-            f"sample_weight must be above zero in every row, got {weights[row]} in row {row}; leave rows that "
-            "count for nothing out of the fit."
-        )
+    weights = one_per_row("sample_weight", sample_weight, n_rows)
+    is_sound = np.isfinite(weights) & (weights > 0.0)
+    advice = "leave rows that count for nothing out of the fit"
+    require_in_every_row("sample_weight", weights, is_sound, "finite numbers above zero", advice)
     return weights
 
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 SHARES = ("reported", "implied", "conf_low", "conf_high")
 ESTIMATES = (
     *("estimate", "std_error", "conf_low", "conf_high", "std_error_posterior", "std_error_design"),
-    *("bound_low", "bound_high", "contraction", "told"),
+    *("bound_low", "bound_high", "contraction", "rests_on"),
 )
-TOLD = "told"  # the one of them that is in words
+RESTS_ON = "rests_on"  # the one of them that is in words
 
 
 NOTE = "note"
@@ -167,8 +167,8 @@ def withhold(
     if len(by) > 1:
         keys = [table.groupby(name, sort=True, dropna=False, observed=True).ngroup() for name in by]
         hide = hidden_beside_margins(np.column_stack(keys), sizes, min_group_size)
-    told = [name for name in names if name in table]
-    emptied = {name: _emptied(table[name], hide) for name in told}
+    present = [name for name in names if name in table]
+    emptied = {name: _emptied(table[name], hide) for name in present}
     if min_group_size == 1:
         return table.assign(**emptied)
     why = [_why(*row, min_group_size) for row in zip(hide, sizes, table["n"], strict=True)]
@@ -177,7 +177,7 @@ def withhold(
 
 
 def _emptied(column: Series, hide: NDArray[np.bool_]) -> Series:
-    return column.mask(hide, "") if column.name == TOLD else column.astype(float).mask(hide)
+    return column.mask(hide, "") if column.name == RESTS_ON else column.astype(float).mask(hide)
 
 
 def is_suppressed(note: object) -> bool:

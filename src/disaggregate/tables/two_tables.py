@@ -44,10 +44,10 @@ class TwoTables:
         sampled : bool, default=False
             Whether the people are a random sample of the group that the results describe.
         """
-        told = {(problem.where, problem.kind) for problem in self.problems if problem.level == "error"}
+        unsettled = {(problem.where, problem.kind) for problem in self.problems if problem.level == "error"}
         found = check_tables(self.people, self.results, self.roles, sampled)
         # A column that leaves a choice open need not be refused for its values too.
-        others = [problem for problem in found if (problem.where, "percent") not in told]
+        others = [problem for problem in found if (problem.where, "percent") not in unsettled]
         return in_order([*self.problems, *others])
 
 

@@ -273,7 +273,7 @@ class Pages:
 
     def _fit(self, session: Session) -> dict[str, Any]:
         state = self.fits.state(session.key)
-        return {**state, "told": describe(state)}
+        return {**state, "progress": describe(state)}
 
     def _job(self, session: Session, form: Any, *, resume: bool) -> dict[str, Any]:
         assert session.choice is not None
@@ -318,12 +318,14 @@ class Pages:
                 except TaskError as error:
                     problem = str(error)
             asked = session.answers.get(name, "")
-        told, more = ((session.folder / name).read_text(encoding="utf-8") for name in ("answer.html", "more.html"))
+        answer, more = (
+            (session.folder / name).read_text(encoding="utf-8") for name in ("answer.html", "more.html")
+        )
         return self._step(
             session,
             "answer",
             400 if problem else 200,
-            told=told,
+            answer=answer,
             more=more,
             asked=asked,
             by=by,

@@ -74,12 +74,12 @@ class Progress:
         return max(self._seconds - so_far, (of_part or 0.0) + _DRAWS * self._seconds + after)
 
     def _write(self, what: str, n_done: int, n_sweeps: int, left: float | None) -> None:
-        told = {"what": what, "done": n_done, "total": n_sweeps, "left": left, "at": time.time()}
-        _write(self._folder, PROGRESS, told)
+        progress = {"what": what, "done": n_done, "total": n_sweeps, "left": left, "at": time.time()}
+        _write(self._folder, PROGRESS, progress)
 
 
 class FitStartHandler(logging.Handler):
-    """Learns from the log that the tables are read and the fit begins; progress is told only later."""
+    """Learns from the log that the tables are read and the fit begins; progress is reported only later."""
 
     def __init__(self, progress: Progress, what: str) -> None:
         super().__init__(logging.INFO)

@@ -104,21 +104,21 @@ class Fits:
         fit = self._known.get(key)
         if fit is None:
             return {"state": "none"}
-        told = {
+        state = {
             "can_resume": (fit.folder / CHECKPOINT).exists(),
             "seconds": time.time() - fit.started,
             **_progress(fit),
         }
         if fit.process is None:
-            return {**told, "state": "stopped" if fit.asked_to_stop else "waiting", "ahead": self._ahead(fit)}
+            return {**state, "state": "stopped" if fit.asked_to_stop else "waiting", "ahead": self._ahead(fit)}
         if _is_running(fit):
-            return {**told, "state": "stopping" if fit.asked_to_stop else "running"}
+            return {**state, "state": "stopping" if fit.asked_to_stop else "running"}
         status = _read(fit, STATUS)
         if status:
-            return {**told, **status}
+            return {**state, **status}
         if fit.asked_to_stop:
-            return {**told, "state": "stopped"}
-        return {**told, "state": "killed", "code": fit.process.returncode}
+            return {**state, "state": "stopped"}
+        return {**state, "state": "killed", "code": fit.process.returncode}
 
     def _ahead(self, fit: Fit) -> int:
         return sum(
@@ -142,11 +142,11 @@ def launched(folder: Path) -> subprocess.Popen[bytes]:
 
 
 def _progress(fit: Fit) -> dict[str, Any]:
-    """Read how far a fit is; what was left then has become less, where nothing was told since."""
-    told = _read(fit, PROGRESS)
-    if told.get("left") is not None:
-        told["left"] = max(0.0, told["left"] - max(0.0, time.time() - told.pop("at", time.time())))
-    return told
+    """Read how far a fit is; what was left then has become less, where nothing was reported since."""
+    state = _read(fit, PROGRESS)
+    if state.get("left") is not None:
+        state["left"] = max(0.0, state["left"] - max(0.0, time.time() - state.pop("at", time.time())))
+    return state
 
 
 def _is_writing(fit: Fit) -> bool:

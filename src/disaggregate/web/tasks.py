@@ -47,11 +47,11 @@ def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]]
             tables[kind] = read_table(path, None, Reading(**readings.get(kind, {})))
         except TableError as error:
             plain = split_sheet(path)[0]
-            told = str(error).replace(str(plain), "the file").replace(plain.name, "the file")
+            message = str(error).replace(str(plain), "the file").replace(plain.name, "the file")
             choices = error.choices or (_sheets(path) if error.kind == "sheet" else ())
             if not choices:
-                raise ValueError(f"{kind}: {told}") from error
-            unread.append(_told("error", kind, told, choices))
+                raise ValueError(f"{kind}: {message}") from error
+            unread.append(_told("error", kind, message, choices))
             continue
         if len(tables[kind].columns) > _MOST_COLUMNS:
             raise ValueError(
@@ -100,8 +100,8 @@ def check(
     try:
         roles = resolve_roles(people.table, results.table, **choice["roles"])
     except TableError as error:
-        told = [_told("error", "columns", line) for line in str(error).splitlines()]
-        return {"problems": told, "settled": choice["reading"], "ready": False}
+        message = [_told("error", "columns", line) for line in str(error).splitlines()]
+        return {"problems": message, "settled": choice["reading"], "ready": False}
     tables = prepared(people, results, roles, Reading(**choice["reading"]))
     problems = tables.check(choice["sampled"])
     columns = [name for name in tables.people if name not in roles.ignore]

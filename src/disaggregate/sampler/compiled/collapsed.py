@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.compiled.arrays import copy, dot, greater, lesser
+from disaggregate.sampler.compiled.arrays import dot, greater, lesser
 from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 from disaggregate.sampler.compiled.counts import (
     SAFE_TOTAL,
@@ -18,7 +18,7 @@ from disaggregate.sampler.compiled.counts import (
 )
 from disaggregate.sampler.compiled.latent import total_units
 from disaggregate.sampler.compiled.normal import chances_of, fill_chances, log_normal_cdf
-from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
+from disaggregate.sampler.evidence import PART_SIZE, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -100,7 +100,7 @@ def collapsed_likelihood(evidence, scores, fitted, least):
             )
             units = evidence.units[begin:end]
             if is_short(of_counts, end - begin):
-                agreement = short_agreement(of_counts, positive[begin:end], negative[begin:end], laws[0])
+                agreement = short_agreement(of_counts, 0, positive, negative, begin, end - begin, laws[0])
             else:
                 law = count_law(positive[begin:end], negative[begin:end], units, laws[0], laws[1])
                 agreement = dot(law, of_counts)
@@ -142,12 +142,12 @@ def forced_side(evidence, group, positive, negative):
 
 @inlined_part
 def piece_size(n_members):
-    return n_members if n_members <= WHOLE_GROUP else BLOCK
+    return n_members if n_members <= WHOLE_GROUP else PART_SIZE
 
 
 @inlined_part
 def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood):
-    """Look up the evidence of a small group; for a block of a large one, hold its count where it is."""
+    """Look up the evidence of a small group; for a part of a large one, hold its count where it is."""
     first = evidence.starts[group]
     last = evidence.starts[group + 1]
     if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:
@@ -203,7 +203,7 @@ def group_gradient(
     law = laws[0]
     longer = laws[1]
     if is_short(likelihood, fitted.size):
-        total = short_gradient(likelihood, positive, negative, density, gradient, table, law)
+        total = short_gradient(likelihood, 0, positive, negative, density, gradient, 0, fitted.size, table, law)
         if total >= SAFE_TOTAL:
             return math.log(total)
         return group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table, law, longer)
@@ -234,13 +234,17 @@ def is_short(likelihood, n_members):
 
 
 @part
-def short_agreement(likelihood, positive, negative, workspace):
-    """Return the likelihood of a few members who count once each."""
-    n = positive.size
-    copy(workspace[: n + 1], likelihood)
+def short_agreement(likelihood, first, positive, negative, start, n, workspace):
+    """Return the likelihood of a few members who count once each.
+
+    Here and below whole arrays come with the place where the group starts: to cut its part out of each would take
+    as long as the sums.
+    """
+    for c in range(n + 1):
+        workspace[c] = likelihood[first + c]
     for i in range(n - 1, -1, -1):
-        p = positive[i]
-        q = negative[i]
+        p = positive[start + i]
+        q = negative[start + i]
         without = workspace[0]
         for c in range(i + 1):
             with_it = workspace[c + 1]
@@ -250,14 +254,29 @@ def short_agreement(likelihood, positive, negative, workspace):
 
 
 @part
-def short_gradient(likelihood, positive, negative, density, gradient, table, law):
-    """Do the same for a few members who count once each; return the likelihood, and stop if it is too small."""
-    n = positive.size
+def short_law(positive, negative, start, n, law):
+    """Fill the probability of each count of a few members who count once each."""
+    law[0] = 1.0
+    for i in range(n):
+        p = positive[start + i]
+        q = negative[start + i]
+        carried = 0.0
+        for c in range(i + 1):
+            here = law[c]
+            law[c] = here * q + carried
+            carried = here * p
+        law[i + 1] = carried
+
+
+@part
+def short_gradient(likelihood, first, positive, negative, density, gradient, start, n, table, law):
+    """Fill the gradient for such a group; return the likelihood, and stop if it is too small."""
     width = n + 1
-    copy(table[n * width : (n + 1) * width], likelihood)
+    for c in range(width):
+        table[n * width + c] = likelihood[first + c]
     for i in range(n - 1, -1, -1):
-        p = positive[i]
-        q = negative[i]
+        p = positive[start + i]
+        q = negative[start + i]
         here = i * width
         without = table[here + width]
         for c in range(i + 1):
@@ -269,8 +288,8 @@ def short_gradient(likelihood, positive, negative, density, gradient, table, law
         return total
     law[0] = 1.0
     for i in range(n):
-        p = positive[i]
-        q = negative[i]
+        p = positive[start + i]
+        q = negative[start + i]
         below = (i + 1) * width
         change = 0.0
         carried = 0.0
@@ -280,7 +299,7 @@ def short_gradient(likelihood, positive, negative, density, gradient, table, law
             law[c] = so_far * q + carried
             carried = so_far * p
         law[i + 1] = carried
-        gradient[i] = change * density[i] / total
+        gradient[start + i] = change * density[start + i] / total
     return total
 
 

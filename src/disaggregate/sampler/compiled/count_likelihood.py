@@ -7,9 +7,15 @@ import numpy as np
 from disaggregate.model.likelihood import LEAST_VARIANCE, NARROW, NEGLIGIBLE
 from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import fill, greater, square
-from disaggregate.sampler.compiled.collapsed import forced_gradient, group_gradient, is_short, short_agreement
+from disaggregate.sampler.compiled.collapsed import forced_gradient, group_gradient, short_gradient, short_law
 from disaggregate.sampler.compiled.compile import inlined_part, part
-from disaggregate.sampler.compiled.counts import count_law, log_agreement
+from disaggregate.sampler.compiled.counts import (
+    SAFE_TOTAL,
+    SHORT,
+    count_law,
+    log_agreement,
+    log_evidence_by_logarithms,
+)
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, scaled_tail
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -23,62 +29,87 @@ def add_offsets(offsets, individual, group, fitted):
             fitted[row] = individual[row] + group[j]
 
 
-@part
+@inlined_part
 def count_gradient(reports, rung, fitted, positive, negative, density, gradient):
     """Fill the gradient in f of what the groups' own counts tell, and return its log likelihood."""
+    offsets = reports.offsets
+    starts = reports.starts
+    law = reports.law
+    most = reports.most[rung]
+    fewest = reports.fewest[rung]
+    likelihood = reports.likelihood[rung]
+    total_of = reports.total
+    has_cells = reports.capacity[4] > 0
     people = greater(reports.capacity[0], 1)
-    width = greater(reports.capacity[1], 1)
     table = np.empty(greater(reports.capacity[2], 1))
-    laws = np.empty((2, width))
+    laws = np.empty((2, greater(reports.capacity[1], 1)))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
+    short = laws[0]
     total = 0.0
     j = 0
-    n_groups = reports.law.size
+    n_groups = law.size
     while j < n_groups:
-        start = reports.offsets[j]
-        stop = reports.offsets[j + 1]
-        first = reports.starts[j]
-        last = reports.starts[j + 1]
-        if reports.law[j] == NOTHING:
-            fill(gradient[start:stop], 0.0)
-        elif is_forced(reports, rung, j):
-            is_positive = reports.most[rung, j] > 0
-            if reports.capacity[4] == 0:  # no cells: as many groups at once as are forced to the same labels
-                while j + 1 < n_groups and is_forced_like(reports, rung, j + 1, is_positive):
-                    j += 1
-                stop = reports.offsets[j + 1]
-            sign = 1.0 if is_positive else -1.0
-            chance = positive if is_positive else negative
-            if reports.capacity[4] == 0:
-                total += forced_gradient(
-                    fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
-                )
-            else:
-                total += forced_cells(fitted[start:stop], sign, reports.counts[start:stop], gradient[start:stop])
-        elif reports.law[j] == EXACT:
-            evidence = reports.likelihood[rung, first:last]
-            log_evidence = reports.log_likelihood[rung, first:last]
-            if reports.capacity[4] == 0:
-                total += group_gradient(
-                    fitted[start:stop], reports.units[start:stop], evidence, log_evidence, positive[start:stop],
-                    negative[start:stop], density[start:stop], gradient[start:stop], table, laws,
-                )  # fmt: skip
-            else:
-                total += cells_gradient(
-                    reports.counts[start:stop], reports.units[start:stop], evidence, log_evidence,
-                    fitted[start:stop], positive[start:stop], negative[start:stop], density[start:stop],
-                    gradient[start:stop], table, laws, spread, units,
-                )  # fmt: skip
-        else:
-            begin, end = allowed_nodes(reports, rung, j)
-            total += normal_gradient(
-                reports.counts[start:stop], reports.units[start:stop], reports.nodes[first:last],
-                reports.log_likelihood[rung, first:last], begin, end, positive[start:stop], negative[start:stop],
-                density[start:stop], gradient[start:stop],
-            )  # fmt: skip
-        j += 1
+        n = offsets[j + 1] - offsets[j]
+        is_free = most[j] != 0 and fewest[j] != total_of[j]
+        if law[j] == EXACT and is_free and not has_cells and starts[j + 1] - starts[j] == n + 1 <= SHORT:
+            found = short_gradient(
+                likelihood, starts[j], positive, negative, density, gradient, offsets[j], n, table, short
+            )
+            if found >= SAFE_TOTAL:
+                total += math.log(found)
+                j += 1
+                continue
+        last = j + 1
+        if law[j] != NOTHING and not is_free and not has_cells:  # many short sums take longer than a long one
+            while last < n_groups and is_forced_like(law, fewest, most, total_of, last, most[j] > 0):
+                last += 1
+        total += groups_gradient(
+            reports, rung, j, last, fitted, positive, negative, density, gradient, table, laws, spread, units
+        )
+        j = last
     return total
+
+
+@part
+def groups_gradient(
+    reports, rung, j, last, fitted, positive, negative, density, gradient, table, laws, spread, units
+):  # fmt: skip
+    """Do the same for one group of any kind, or for some that are forced to the same labels."""
+    start = reports.offsets[j]
+    stop = reports.offsets[last]
+    first = reports.starts[j]
+    end = reports.starts[j + 1]
+    if reports.law[j] == NOTHING:
+        fill(gradient[start:stop], 0.0)
+        return 0.0
+    if is_forced(reports, rung, j):
+        sign = 1.0 if reports.most[rung, j] > 0 else -1.0
+        if reports.capacity[4] > 0:
+            return forced_cells(fitted[start:stop], sign, reports.counts[start:stop], gradient[start:stop])
+        chance = positive if sign > 0.0 else negative
+        return forced_gradient(
+            fitted[start:stop], sign, chance[start:stop], density[start:stop], gradient[start:stop]
+        )
+    if reports.law[j] != EXACT:
+        begin, beyond = allowed_nodes(reports, rung, j)
+        return normal_gradient(
+            reports.counts[start:stop], reports.units[start:stop], reports.nodes[first:end],
+            reports.log_likelihood[rung, first:end], begin, beyond, positive[start:stop], negative[start:stop],
+            density[start:stop], gradient[start:stop],
+        )  # fmt: skip
+    evidence = reports.likelihood[rung, first:end]
+    log_evidence = reports.log_likelihood[rung, first:end]
+    if reports.capacity[4] == 0:
+        return group_gradient(
+            fitted[start:stop], reports.units[start:stop], evidence, log_evidence, positive[start:stop],
+            negative[start:stop], density[start:stop], gradient[start:stop], table, laws,
+        )  # fmt: skip
+    return cells_gradient(
+        reports.counts[start:stop], reports.units[start:stop], evidence, log_evidence, fitted[start:stop],
+        positive[start:stop], negative[start:stop], density[start:stop], gradient[start:stop], table, laws, spread,
+        units,
+    )  # fmt: skip
 
 
 @inlined_part
@@ -88,8 +119,8 @@ def is_forced(reports, rung, j):
 
 
 @inlined_part
-def is_forced_like(reports, rung, j, is_positive):
-    return reports.law[j] != NOTHING and is_forced(reports, rung, j) and (reports.most[rung, j] > 0) == is_positive
+def is_forced_like(law, fewest, most, total, j, is_positive):
+    return law[j] != NOTHING and (most[j] == 0 or fewest[j] == total[j]) and (most[j] > 0) == is_positive
 
 
 @part
@@ -257,8 +288,36 @@ def add_count_likelihoods(reports, individual, group, first_rung, last_rung, wor
     laws = np.empty((2, greater(reports.capacity[1], 1)))
     spread = np.empty((5, people))
     units = np.empty(people, dtype=np.int64)
-    for j in range(reports.law.size):
-        add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung, last_rung, result)
+    offsets = reports.offsets
+    starts = reports.starts
+    law = reports.law
+    for j in range(law.size):
+        n = offsets[j + 1] - offsets[j]
+        if law[j] != EXACT or reports.capacity[4] > 0 or not starts[j + 1] - starts[j] == n + 1 <= SHORT:
+            add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung, last_rung, result)
+        else:
+            add_short_likelihoods(reports, j, workspace, laws[0], first_rung, last_rung, result)
+
+
+@part
+def add_short_likelihoods(reports, j, workspace, law, first_rung, last_rung, result):
+    """Do the same for a few members who count once each."""
+    start = reports.offsets[j]
+    n = reports.offsets[j + 1] - start
+    first = reports.starts[j]
+    likelihood = reports.likelihood
+    short_law(workspace[1], workspace[2], start, n, law)
+    for rung in range(first_rung, last_rung):
+        found = 0.0
+        for c in range(n + 1):
+            found += law[c] * likelihood[rung, first + c]
+        if found >= SAFE_TOTAL:
+            result[rung - first_rung] += math.log(found)
+        else:
+            result[rung - first_rung] += log_evidence_by_logarithms(
+                workspace[0, start : start + n], reports.units[start : start + n],
+                reports.log_likelihood[rung, first : first + n + 1],
+            )  # fmt: skip
 
 
 @part
@@ -298,10 +357,6 @@ def add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung,
         yes = spread[1, :n]
         no = spread[2, :n]
         unit = units[:n]
-    if last_rung - first_rung == 1 and is_short(reports.likelihood[first_rung, first:last], own.size):
-        found = short_agreement(reports.likelihood[first_rung, first:last], yes, no, laws[0])
-        result[0] += log_agreement(found, own, unit, reports.log_likelihood[first_rung, first:last])
-        return
     law = count_law(yes, no, unit, laws[0], laws[1])
     for rung in range(first_rung, last_rung):
         found = 0.0
@@ -310,21 +365,23 @@ def add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung,
         result[rung - first_rung] += log_agreement(found, own, unit, reports.log_likelihood[rung, first:last])
 
 
-@part
+@inlined_part
 def likelihood_gradient(reports, rung, individual, group, workspace, by_row, by_group):
     """Fill the gradient in u and in the groups' offsets; return the log likelihood.
 
     ``workspace`` has at least four rows as long as there are rows, and is overwritten.
     """
     n_rows = individual.size
+    offsets = reports.offsets
     fitted = workspace[0, :n_rows]
-    add_offsets(reports.offsets, individual, group, fitted)
-    fill_chances(fitted, workspace[1, :n_rows], workspace[2, :n_rows], workspace[3, :n_rows])
-    total = count_gradient(
-        reports, rung, fitted, workspace[1, :n_rows], workspace[2, :n_rows], workspace[3, :n_rows], by_row
-    )
+    positive = workspace[1, :n_rows]
+    negative = workspace[2, :n_rows]
+    density = workspace[3, :n_rows]
+    add_offsets(offsets, individual, group, fitted)
+    fill_chances(fitted, positive, negative, density)
+    total = count_gradient(reports, rung, fitted, positive, negative, density, by_row)
     for j in range(group.size):
         by_group[j] = 0.0
-        for row in range(reports.offsets[j], reports.offsets[j + 1]):
+        for row in range(offsets[j], offsets[j + 1]):
             by_group[j] += by_row[row]
     return total

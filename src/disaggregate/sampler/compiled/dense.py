@@ -76,55 +76,58 @@ def move_replicas(columns, reports, components, metric, state, tally, moving, wo
     shorter = lesser(length / n_steps / longest, 1.0)
     if state.sweep[0] % CAREFUL_EVERY == 0:
         shorter = CAREFUL
-    noise = np.empty((n_moving, n_coordinates))
-    for index in range(n_moving):
-        for i in range(n_coordinates):
-            noise[index, i] = rng.standard_normal()
-        if is_held:
-            for s in range(components.priors.shape[0]):
-                noise[index, components.deviation.size + s] = 0.0
+    evaluate_replicas(columns, reports, components, state, moving, workspace)
     position = np.empty((n_moving, n_coordinates))
     momentum = np.empty((n_moving, n_coordinates))
-    velocity = np.empty((n_moving, n_coordinates))
-    energy = np.empty(n_moving)
     force = np.empty((n_moving, n_coordinates))
+    energy = np.empty(n_moving)
     before = np.empty(n_moving)
-    evaluate_replicas(columns, reports, components, state, moving, workspace)
+    noise = np.empty(n_coordinates)
+    velocity = np.empty(n_coordinates)
+    steps = metric.step
+    present = state.position
+    present_force = state.force
     for index in range(n_moving):
         rung = moving[index]
-        copy(position[index], state.position[0, rung])
-        copy(force[index], state.force[0, rung])
         before[index] = state.energy[0, rung]
         for i in range(n_coordinates):
-            before[index] += 0.5 * square(noise[index, i])
-        copy(momentum[index], np.dot(metric.factor[first_set + rung], noise[index]))
+            noise[i] = rng.standard_normal()
+            position[index, i] = present[0, rung, i]
+            force[index, i] = present_force[0, rung, i]
+        if is_held:
+            for s in range(components.priors.shape[0]):
+                noise[components.deviation.size + s] = 0.0
+        for i in range(n_coordinates):
+            before[index] += 0.5 * square(noise[i])
+        copy(momentum[index], np.dot(metric.factor[first_set + rung], noise))
     for _ in range(n_steps):
         for index in range(n_moving):
-            step = metric.step[first_set + moving[index]] * shorter
+            step = steps[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
-            copy(velocity[index], np.dot(metric.inverse[first_set + moving[index]], momentum[index]))
+            np.dot(metric.inverse[first_set + moving[index]], momentum[index], velocity)
             for i in range(n_coordinates):
-                position[index, i] += step * velocity[index, i]
+                position[index, i] += step * velocity[i]
         energies_and_forces(columns, reports, components, moving, position, workspace, energy, force)
         for index in range(n_moving):
-            step = metric.step[first_set + moving[index]] * shorter
+            step = steps[first_set + moving[index]] * shorter
             for i in range(n_coordinates):
                 momentum[index, i] += 0.5 * step * force[index, i]
     for index in range(n_moving):
         rung = moving[index]
-        copy(velocity[index], np.dot(metric.inverse[first_set + rung], momentum[index]))
+        np.dot(metric.inverse[first_set + rung], momentum[index], velocity)
         log_ratio = before[index] - energy[index]
         for i in range(n_coordinates):
-            log_ratio -= 0.5 * momentum[index, i] * velocity[index, i]
+            log_ratio -= 0.5 * momentum[index, i] * velocity[i]
         threshold = -rng.standard_exponential()
         tally.moves[0, first_set + rung] += 1.0
         if math.isfinite(log_ratio):
             tally.accepted[0, first_set + rung] += math.exp(lesser(log_ratio, 0.0))
             if threshold < log_ratio:
-                copy(state.position[0, rung], position[index])
-                copy(state.force[0, rung], force[index])
                 state.energy[0, rung] = energy[index]
+                for i in range(n_coordinates):
+                    present[0, rung, i] = position[index, i]
+                    present_force[0, rung, i] = force[index, i]
 
 
 @part
@@ -153,53 +156,73 @@ def evaluate_replicas(columns, reports, components, state, rungs, workspace):
 
 @part
 def fill_weights(components, position, weights):
-    """Fill the weights of all components."""
-    n_weights = weights.size
-    for i in range(n_weights):
-        scale = components.scale_of[i]
-        factor = math.exp(0.5 * position[n_weights + scale]) if scale >= 0 else 1.0
-        weights[i] = position[i] * factor * components.deviation[i]
-    if components.scale_of[0] < 0:
-        weights[0] *= math.sqrt(variance_of_scores(components, weights))
+    """Fill the weights of all components at some positions."""
+    deviation = components.deviation
+    scale_of = components.scale_of
+    n_weights = deviation.size
+    factor = np.empty(components.priors.shape[0])
+    for index in range(weights.shape[0]):
+        for s in range(factor.size):
+            factor[s] = math.exp(0.5 * position[index, n_weights + s])
+        for i in range(n_weights):
+            own = scale_of[i]
+            weights[index, i] = position[index, i] * (factor[own] if own >= 0 else 1.0) * deviation[i]
+        if scale_of[0] < 0:
+            weights[index, 0] *= math.sqrt(variance_of_scores(components.spread, weights, index))
 
 
 @part
-def variance_of_scores(components, weights):
+def variance_of_scores(spread, weights, index):
     """Return 1 + the variance of f over individuals."""
     variance = 1.0
-    for i in range(weights.size):
-        variance += components.spread[i] * square(weights[i])
+    for i in range(spread.size):
+        variance += spread[i] * square(weights[index, i])
     return variance
 
 
 @part
-def fill_group(components, weights, group):
-    """Fill the offset of each group, its own intercept not included."""
-    for j in range(group.size):
-        group[j] = 0.0
-        for k in range(components.context.shape[1]):
-            group[j] += components.context[j, k] * weights[components.n_columns + k]
+def individual_scores(components, weights, columns):
+    """Return the individual part of the scores."""
+    of_columns = np.empty((weights.shape[0], components.n_columns))
+    for index in range(of_columns.shape[0]):
+        for i in range(of_columns.shape[1]):
+            of_columns[index, i] = weights[index, i]
+    return np.dot(of_columns, columns)
+
+
+@part
+def offsets_of_groups(components, weights):
+    """Return the offset of each group, its own intercept not included."""
+    context = components.context
+    n_columns = components.n_columns
+    group = np.zeros((weights.shape[0], context.shape[0]))
+    for index in range(group.shape[0]):
+        for j in range(group.shape[1]):
+            for k in range(context.shape[1]):
+                group[index, j] += context[j, k] * weights[index, n_columns + k]
+    return group
 
 
 @part
 def energies_and_forces(columns, reports, components, rungs, position, workspace, energy, force):
     """Fill energy and force at some positions; the two products serve all of them at once."""
     n = rungs.size
+    context = components.context
+    deviation = components.deviation
+    scale_of = components.scale_of
+    spread = components.spread
+    priors = components.priors
     n_columns = components.n_columns
-    n_weights = components.deviation.size
-    n_scales = components.priors.shape[0]
-    n_groups = components.context.shape[0]
+    n_weights = deviation.size
+    n_scales = priors.shape[0]
+    n_groups = context.shape[0]
     weights = np.empty((n, n_weights))
-    of_columns = np.empty((n, n_columns))
-    for index in range(n):
-        fill_weights(components, position[index], weights[index])
-        copy(of_columns[index], weights[index])
-    individual = np.dot(of_columns, columns)
+    fill_weights(components, position, weights)
+    individual = individual_scores(components, weights, columns)
+    group = offsets_of_groups(components, weights)
     by_row = np.empty(individual.shape)
-    group = np.empty((n, n_groups))
     by_group = np.empty((n, n_groups))
     for index in range(n):
-        fill_group(components, weights[index], group[index])
         energy[index] = -likelihood_gradient(
             reports, rungs[index], individual[index], group[index], workspace, by_row[index], by_group[index]
         )
@@ -212,8 +235,8 @@ def energies_and_forces(columns, reports, components, rungs, position, workspace
             scale[s] = math.exp(0.5 * position[index, n_weights + s])
         by_variance = 0.0
         root = 1.0
-        if components.scale_of[0] < 0:
-            variance = variance_of_scores(components, weights[index])
+        if scale_of[0] < 0:
+            variance = variance_of_scores(spread, weights, index)
             root = math.sqrt(variance)
             by_variance = by_columns[index, 0] * weights[index, 0] / variance
         for i in range(n_weights):
@@ -222,10 +245,10 @@ def energies_and_forces(columns, reports, components, rungs, position, workspace
             else:
                 slope = 0.0
                 for j in range(n_groups):
-                    slope += components.context[j, i - n_columns] * by_group[index, j]
-            slope += by_variance * components.spread[i] * weights[index, i]
-            own = components.scale_of[i]
-            factor = components.deviation[i] * (root if i == 0 else 1.0)
+                    slope += context[j, i - n_columns] * by_group[index, j]
+            slope += by_variance * spread[i] * weights[index, i]
+            own = scale_of[i]
+            factor = deviation[i] * (root if i == 0 else 1.0)
             if own >= 0:
                 factor *= scale[own]
                 by_scale[own] += 0.5 * slope * weights[index, i]
@@ -233,11 +256,9 @@ def energies_and_forces(columns, reports, components, rungs, position, workspace
             force[index, i] = slope * factor - position[index, i]
         for s in range(n_scales):
             log_scale = position[index, n_weights + s]
-            energy[index] -= log_scale_prior(components.priors, s, log_scale)
+            energy[index] -= log_scale_prior(priors, s, log_scale)
             force[index, n_weights + s] = by_scale[s] + (
-                components.priors[s, 0]
-                - components.priors[s, 1] * math.exp(log_scale)
-                + components.priors[s, 2] * math.exp(-log_scale)
+                priors[s, 0] - priors[s, 1] * math.exp(log_scale) + priors[s, 2] * math.exp(-log_scale)
             )
 
 
@@ -318,29 +339,28 @@ def jump_in_scales(columns, reports, components, state, workspace, rng):
     for rung in range(n_moving):
         rungs[rung] = rung
     evaluate_replicas(columns, reports, components, state, rungs, workspace)
-    position = np.empty(state.position.shape[2])
+    position = np.empty((1, state.position.shape[2]))
     weights = np.empty((1, n_weights))
-    group = np.empty(components.context.shape[0])
     result = np.empty(1)
     for rung in range(n_moving):
         for which in range(components.priors.shape[0]):
-            copy(position, state.position[0, rung])
-            position[n_weights + which] += JUMP * rng.standard_normal()
+            copy(position[0], state.position[0, rung])
+            position[0, n_weights + which] += JUMP * rng.standard_normal()
             threshold = -rng.standard_exponential()
-            if abs(position[n_weights + which]) > LOG_SCALE_BOUND:
+            if abs(position[0, n_weights + which]) > LOG_SCALE_BOUND:
                 continue
-            fill_weights(components, position, weights[0])
-            fill_group(components, weights[0], group)
-            individual = np.dot(weights[:, : components.n_columns].copy(), columns)
+            fill_weights(components, position, weights)
+            group = offsets_of_groups(components, weights)
+            individual = individual_scores(components, weights, columns)
             result[0] = 0.0
-            add_count_likelihoods(reports, individual[0], group, rung, rung + 1, workspace, result)
+            add_count_likelihoods(reports, individual[0], group[0], rung, rung + 1, workspace, result)
             energy = -result[0]
             for i in range(n_weights):
-                energy += 0.5 * square(position[i])
+                energy += 0.5 * square(position[0, i])
             for s in range(components.priors.shape[0]):
-                energy -= log_scale_prior(components.priors, s, position[n_weights + s])
+                energy -= log_scale_prior(components.priors, s, position[0, n_weights + s])
             if threshold < state.energy[0, rung] - energy:
-                state.position[0, rung, n_weights + which] = position[n_weights + which]
+                state.position[0, rung, n_weights + which] = position[0, n_weights + which]
                 state.energy[0, rung] = energy
                 state.is_known[0, rung] = 0
 
@@ -377,16 +397,12 @@ def draw_log_scale(priors, s, rng):
 def exchange_replicas(columns, reports, components, state, tally, log_ratios, workspace, rng):
     n_rungs = state.position.shape[1]
     weights = np.empty((n_rungs, components.deviation.size))
-    of_columns = np.empty((n_rungs, components.n_columns))
-    for rung in range(n_rungs):
-        fill_weights(components, state.position[0, rung], weights[rung])
-        copy(of_columns[rung], weights[rung])
-    individual = np.dot(of_columns, columns)
-    group = np.empty(components.context.shape[0])
+    fill_weights(components, state.position[0], weights)
+    individual = individual_scores(components, weights, columns)
+    group = offsets_of_groups(components, weights)
     table = np.zeros((n_rungs, n_rungs))
     for rung in range(n_rungs):
-        fill_group(components, weights[rung], group)
-        add_count_likelihoods(reports, individual[rung], group, np.int64(0), n_rungs, workspace, table[rung])
+        add_count_likelihoods(reports, individual[rung], group[rung], np.int64(0), n_rungs, workspace, table[rung])
     order = swap_replicas(table, tally.swapped[0], log_ratios, rng)
     old = state.position[0].copy()
     for rung in range(n_rungs):
@@ -401,7 +417,7 @@ def record_draw(columns, reports, components, state, record, log_ratios, kept, w
     position = state.position[0, 0]
     n_weights = components.deviation.size
     weights = np.empty((1, n_weights))
-    fill_weights(components, position, weights[0])
+    fill_weights(components, state.position[0, :1], weights)
     copy(record.weights[kept, 0, :n_weights], weights[0])
     for s in range(components.priors.shape[0]):
         record.scales[kept, 0, s] = math.exp(position[n_weights + s])
@@ -409,10 +425,9 @@ def record_draw(columns, reports, components, state, record, log_ratios, kept, w
         record.log_ratios[kept, 0, rung, 0] = log_ratios[rung, 0]
         record.log_ratios[kept, 0, rung, 1] = log_ratios[rung, 1]
     if record.label_sums.shape[1] > 0:
-        group = np.empty(components.context.shape[0])
-        fill_group(components, weights[0], group)
-        individual = np.dot(weights[:, : components.n_columns].copy(), columns)
-        no_moments = np.empty((2, group.size))
+        group = offsets_of_groups(components, weights)
+        individual = individual_scores(components, weights, columns)
+        no_moments = np.empty((2, group.shape[1]))
         add_expected(
-            reports, individual[0], group, no_moments, workspace, record.label_sums[0], record.share_tallies[0]
+            reports, individual[0], group[0], no_moments, workspace, record.label_sums[0], record.share_tallies[0]
         )

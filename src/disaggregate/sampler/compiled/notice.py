@@ -12,12 +12,12 @@ class _Notice(Listener):
     """Hears of each function that is compiled, and of none that comes from the disk cache."""
 
     def __init__(self) -> None:
-        self._is_told = False
+        self._is_shown = False
 
     def on_start(self, event: Event) -> None:
         """Tell of the first."""
-        if not self._is_told:
-            self._is_told = True
+        if not self._is_shown:
+            self._is_shown = True
             print(
                 "disaggregate: compiling the sampler for this machine, half a minute or less;"
                 " only the first fit after an install waits for it.",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.sampler.chain import Schedule, copies
+from disaggregate.sampler.chain import Schedule, copies, first_sums
 from disaggregate.sampler.dense.backend import Backend
 from disaggregate.sampler.dense.start import start_chains
 from disaggregate.sampler.dense.state import Record, State, Sweeps, Tally, empty_tally, new_record, new_state
@@ -35,7 +35,7 @@ class DenseDraws:
     log_ratios : ndarray of shape (n_draws, n_rungs - 1, 2)
         Log likelihood ratios between neighbouring rungs; see :func:`disaggregate.sampler.exchange.swap_order`.
     swap_rates : ndarray of shape (n_rungs - 1,)
-        How often neighbours trade places.
+        How often neighbours swap.
     """
 
     weights: np.ndarray
@@ -54,15 +54,8 @@ class DenseDraws:
         """Keep the first draws only; the sums over all draws are taken for theirs."""
         if n_draws == self.n_draws:
             return self
-        share = n_draws / self.n_draws
-        return replace(
-            self,
-            weights=self.weights[:n_draws],
-            scales=self.scales[:n_draws],
-            label_sums=share * self.label_sums,
-            share_tallies=share * self.share_tallies,
-            log_ratios=self.log_ratios[:n_draws],
-        )
+        own = {"weights": self.weights[:n_draws], "scales": self.scales[:n_draws]}
+        return replace(self, **own, **first_sums(self, n_draws))
 
 
 class DenseChains:

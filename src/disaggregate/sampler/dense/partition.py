@@ -37,7 +37,7 @@ def storage_for(wanted: str, n_rows: int, n_columns: int) -> Storage:
     return "float64" if fits else "recomputed"
 
 
-class PartitionRows(Protocol):
+class PartitionSource(Protocol):
     """The rows of a partition, sorted by group, and what their groups report; read when they are needed."""
 
     @property
@@ -52,7 +52,7 @@ class PartitionRows(Protocol):
 
 
 @dataclass(frozen=True)
-class RowsInMemory:
+class ArraySource:
     """Rows that are there already.
 
     Attributes
@@ -163,7 +163,7 @@ class Partition:
             yield tile, part
 
 
-def make_partition(rows: PartitionRows, recipe: Recipe) -> Partition:
+def make_partition(rows: PartitionSource, recipe: Recipe) -> Partition:
     """Work out the columns tile by tile, so that they are the same as when they are recomputed later."""
     reports, X = rows.reports(), rows.features()
     tiles = tuple(tiles_of(reports, recipe.powers))

@@ -19,10 +19,10 @@ from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
 from disaggregate.sampler.dense.partition import (
     PARTITION_ROWS,
+    ArraySource,
     Partition,
-    PartitionRows,
+    PartitionSource,
     Recipe,
-    RowsInMemory,
     Tile,
     make_partition,
     partition_groups,
@@ -33,12 +33,12 @@ from disaggregate.sampler.dense.whole import replica_gradient
 
 
 @dataclass(frozen=True)
-class PartitionedRows:
+class PartitionSources:
     """Rows of all partitions, and what the driver knows of them.
 
     Attributes
     ----------
-    rows : sequence of PartitionRows
+    rows : sequence of PartitionSource
         The rows of each partition.
     n_rows, n_groups : tuple of int
         How many rows and groups each partition has.
@@ -46,7 +46,7 @@ class PartitionedRows:
         Length of the tallies of its groups' shares.
     """
 
-    rows: Sequence[PartitionRows]
+    rows: Sequence[PartitionSource]
     n_rows: tuple[int, ...]
     n_groups: tuple[int, ...]
     n_tallies: tuple[int, ...]
@@ -57,23 +57,23 @@ def is_for_partitions(n_rows: int, data: GroupedData) -> bool:
     return n_rows > PARTITION_ROWS and not any(population is not None for population in data.populations)
 
 
-def partition_rows(X: np.ndarray, data: GroupedData) -> PartitionedRows:
+def partition_rows(X: np.ndarray, data: GroupedData) -> PartitionSources:
     """Cut individuals, sorted by group, into partitions; the features are not copied."""
     reports = make_reports(data)
     runs = partition_groups(data.offsets)
-    rows: list[PartitionRows] = [
-        RowsInMemory(index, X[data.offsets[first] : data.offsets[last]], run_of_groups(reports, first, last))
+    rows: list[PartitionSource] = [
+        ArraySource(index, X[data.offsets[first] : data.offsets[last]], run_of_groups(reports, first, last))
         for index, (first, last) in enumerate(runs)
     ]
     return with_sizes(rows, runs, data)
 
 
 def with_sizes(
-    rows: Sequence[PartitionRows], runs: Sequence[tuple[int, int]], data: GroupedData
-) -> PartitionedRows:
+    rows: Sequence[PartitionSource], runs: Sequence[tuple[int, int]], data: GroupedData
+) -> PartitionSources:
     """Put partitions together whose groups are those of ``data``, in the same order."""
     tallies = data.tally_starts
-    return PartitionedRows(
+    return PartitionSources(
         rows=rows,
         n_rows=tuple(int(data.offsets[last] - data.offsets[first]) for first, last in runs),
         n_groups=tuple(last - first for first, last in runs),
@@ -90,11 +90,11 @@ class PartitionedLikelihood:
     ----------
     partitions : Partitions
         The partitions.
-    sizes : PartitionedRows
+    sizes : PartitionSources
         How large they are.
     """
 
-    def __init__(self, partitions: Partitions, sizes: PartitionedRows) -> None:
+    def __init__(self, partitions: Partitions, sizes: PartitionSources) -> None:
         self._partitions, self._sizes = partitions, sizes
 
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
@@ -158,7 +158,7 @@ class PartitionedData:
         What weights mean.
     rows : Partitions
         Rows of the partitions, where they will be worked on.
-    sizes : PartitionedRows
+    sizes : PartitionSources
         How large they are.
     recipe : Recipe
         How rows become partitions.
@@ -168,7 +168,7 @@ class PartitionedData:
     n_starts = 2
     n_adapting = 0  # chains in lock step share their steps, and must not depend on each other
 
-    def __init__(self, components: Components, rows: Partitions, sizes: PartitionedRows, recipe: Recipe) -> None:
+    def __init__(self, components: Components, rows: Partitions, sizes: PartitionSources, recipe: Recipe) -> None:
         self._rows, self._sizes, self._recipe = rows, sizes, recipe
         likelihood = PartitionedLikelihood(rows.map(make_partition, recipe), sizes)
         self.target = Target(components, likelihood, recipe.powers)

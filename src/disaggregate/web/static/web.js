@@ -36,7 +36,7 @@ async function follow() {
     const fit = await answer.json();
     if (fit.state === "done") { location.assign(card.dataset.next); return; }
     if (fit.state !== card.dataset.state) { location.reload(); return; }
-    tell(fit.told);
+    tell(fit.progress);
   } catch { document.getElementById("left").textContent = "The page cannot be reached. Was it stopped in the terminal?"; }
   setTimeout(follow, 1000);
 }
