@@ -160,12 +160,12 @@ class CountNetwork(_Tuned):
             hidden = np.tanh(features @ first)
             padded = np.column_stack([hidden, np.ones(len(hidden))])
             scores = np.ascontiguousarray(scores_of(padded @ second).T[None])
-            value, by_score = np.empty(1), np.empty_like(scores)
+            value, by_score = np.empty((1, len(data.names))), np.empty_like(scores)
             replica_gradients(reports, contrast, scores, value, by_score)
             by_logit = by_score[0].T @ contrast / UNIT
             by_hidden = (by_logit @ second[:-1].T) * (1.0 - hidden**2)
             slope = np.concatenate([(features.T @ by_hidden).ravel(), (padded.T @ by_logit).ravel()])
-            return 0.5 * setting * flat @ flat - value[0], setting * flat - slope
+            return 0.5 * setting * flat @ flat - value.sum(), setting * flat - slope
 
         size = self._shape[0] * self.n_hidden + (self.n_hidden + 1) * self._shape[1]
         start = 0.3 * np.random.default_rng(0).standard_normal(size)

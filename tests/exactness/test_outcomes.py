@@ -6,8 +6,8 @@ from scipy.special import logsumexp
 
 from disaggregate.groups.evidence import Unknown
 from disaggregate.groups.outcome_evidence import Bounds, Counts, PopulationShares, Shares
-from disaggregate.model import outcome_populations
-from disaggregate.model.components import draw_from_prior, make_components
+from disaggregate.model import outcome_places, outcome_populations
+from disaggregate.model.components import draw_from_prior, make_components, scale_coordinates
 from disaggregate.model.outcome_populations import make_outcome_samples, outcome_share_gradient
 from disaggregate.model.outcome_reports import make_outcome_reports
 from disaggregate.model.outcomes import logits_of, probabilities_of, stacked
@@ -22,6 +22,8 @@ from disaggregate.sampler.dense.sweep import dense_sweep
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from tests.helpers.outcome_problems import OUTCOMES, enumerated, grouped
+
+pytestmark = pytest.mark.full_pilots
 
 # Two groups of three people with one column, so that two weights and a scale are all there is.
 COLUMN = np.array([[1.0, -0.5, 0.3, 1.5, 0.2, -1.0]])
@@ -60,7 +62,7 @@ def test_chains_agree_with_quadrature(kind, rng):
     expected = by_quadrature(evidence)
     np.testing.assert_allclose(by_quadrature(evidence, 15, 13), expected, atol=2e-3)
     data = grouped(evidence, [3, 3])
-    backend = OutcomeData(stacked(ONE, 3, 0), COLUMN, make_outcome_reports(data), np.ones(1))
+    backend = OutcomeData(stacked(ONE, 3), COLUMN, make_outcome_reports(data), np.ones(1))
     tuning = tune(backend, 1, ENOUGH_TO_TUNE, rng)
     chain = DenseChains(backend, tuning, Schedule(50, 1500, 1, "dense"), [0], [rng])
     while chain.n_done < chain.n_sweeps:
@@ -105,7 +107,7 @@ def sampled_z(rng):
     data = grouped(SAMPLED, [3, 3])
     samples = make_outcome_samples(data)
     expected = sampled_by_quadrature(samples)
-    components = stacked(WITH_ERROR, 3, 0)
+    components = stacked(WITH_ERROR, 3)
     backend = OutcomeData(components, COLUMN, make_outcome_reports(data), np.ones(1), samples)
     tuning = tune(backend, 1, ENOUGH_TO_TUNE, rng)
     chain = DenseChains(backend, tuning, Schedule(50, 800, 1, "dense"), [0], [rng])
@@ -148,23 +150,27 @@ def all_counts(counts, rng):
 MAKERS = (share_report, count_report, all_counts)
 
 
-def joint_changes(rng, n, reorder=(0, 1, 2)):
-    """Draw position and reports together, do sweeps, and see what changes; ``reorder`` mixes outcomes up."""
+def joint_changes(rng, n, reorder=(0, 1, 2), are_weights=False):
+    """Draw position and reports together, do sweeps, and see what changes; ``reorder`` mixes outcomes up.
+
+    Intercepts of groups are integrated out, or weights.
+    """
     sizes, n_context = [4, 3, 5], 1
     columns = rng.standard_normal((2, sum(sizes)))
     one = make_components(
         2, np.array([1.0, 0.7]), 0, 1.0, inverse_gamma(8.0, 8.0), rng.standard_normal((3, n_context)),
         half_normal(0.6, 0.1), 3, half_normal(0.5, 0.1), 3, False,
     )  # fmt: skip
-    components = stacked(one, 3, 3)
+    components = stacked(one, 3, are_weights)
     metric = factored(np.full(2, 0.25), np.repeat(np.eye(components.n_coordinates)[None], 2, axis=0))
-    held = components.n_weights + np.arange(3)
+    held = scale_coordinates(components)
     metric.inverse[1][held] = 0.0
     changes = []
     for turn in range(n):
         position = draw_from_prior(components, rng)
         plain = OutcomeLikelihood(columns, make_outcome_reports(grouped([Unknown()] * 3, sizes)))
-        p = chances(plain, components, position)
+        offsets = components.n_places and np.exp(0.5 * position[-1]) * rng.standard_normal(components.n_places)
+        p = chances(plain, components, position, offsets)
         labels = np.array([rng.multinomial(1, own) for own in p])
         counts = np.add.reduceat(labels, [0, 4, 7], axis=0)[:, list(reorder)]
         evidence = [maker(own, rng) for maker, own in zip(MAKERS, counts, strict=True)]
@@ -176,19 +182,29 @@ def joint_changes(rng, n, reorder=(0, 1, 2)):
         for _ in range(2):
             dense_sweep(target, metric, state, empty_tally(1, 1), np.zeros((1, 0, 2)), [rng])
         after = state.position[0, 0]
+        drawn = drawn_offsets(target, after, rng)
         changes.append(
-            statistics(likelihood, components, after, told) - statistics(likelihood, components, position, told)
+            statistics(likelihood, components, after, told, drawn)
+            - statistics(likelihood, components, position, told, offsets)
         )
     return np.array(changes)
 
 
-def chances(likelihood, components, position):
+def drawn_offsets(target, position, rng):
+    """Draw the offsets that are integrated out, as what lies beyond their centres."""
+    query, nothing = target.query(position[None]), np.zeros((1, 0))
+    noise = rng.standard_normal((1, target.components.n_places))
+    return (target.likelihood.add_expected(query, noise, nothing, nothing) - query.group)[0]
+
+
+def chances(likelihood, components, position, offsets=0.0):
     query = Target(components, likelihood, np.ones(1)).query(position[None])
+    query = query._replace(group=query.group + offsets)
     return probabilities_of(logits_of(likelihood.scores(query)[0].T))
 
 
-def statistics(likelihood, components, position, told):
-    p = np.add.reduceat(chances(likelihood, components, position), [0, 4, 7], axis=0).ravel()
+def statistics(likelihood, components, position, told, offsets):
+    p = np.add.reduceat(chances(likelihood, components, position, offsets), [0, 4, 7], axis=0).ravel()
     scales = position[components.n_weights :]
     return np.concatenate([position, position**2, p, p**2, p * told[:9], np.outer(told[:3], scales).ravel()])
 
@@ -198,8 +214,20 @@ def z_of(changes):
     return changes.mean(axis=0) / (spread / np.sqrt(len(changes)))
 
 
-def test_sweeps_keep_the_joint_distribution_of_position_and_reports(rng):
-    assert np.abs(z_of(joint_changes(rng, 400))).max() < 5.0
+@pytest.mark.parametrize("are_weights", [False, True])
+def test_sweeps_keep_the_joint_distribution_of_position_and_reports(are_weights, rng):
+    assert np.abs(z_of(joint_changes(rng, 400, are_weights=are_weights))).max() < 5.0
+
+
+def test_an_integral_without_its_prior_deviation_is_noticed(rng, monkeypatch):
+    whole = outcome_places.nodes_around
+
+    def without(peaks, center, deviation):
+        nodes = whole(peaks, center, deviation)
+        return nodes._replace(log_weight=nodes.log_weight + 2.0 * np.log(deviation))
+
+    monkeypatch.setattr("disaggregate.sampler.dense.outcome_places.nodes_around", without)
+    assert np.abs(z_of(joint_changes(rng, 400))).max() > 5.0
 
 
 def test_reports_of_the_wrong_outcomes_are_noticed(rng):

@@ -26,9 +26,9 @@ def random_scores(rng, data, spread=1.0, n_replicas=2):
 
 
 def gradients(reports, scores):
-    log_likelihood, by_score = np.empty(len(scores)), np.empty_like(scores)
-    replica_gradients(reports, H, scores, log_likelihood, by_score)
-    return log_likelihood, by_score
+    by_group, by_score = np.empty((len(scores), len(reports.law))), np.empty_like(scores)
+    replica_gradients(reports, H, scores, by_group, by_score)
+    return by_group.sum(axis=1), by_score
 
 
 def test_every_kind_of_report_against_enumeration(five, rng):

@@ -35,7 +35,7 @@ def target(rng):
         N_CELLS, np.ones(N_CELLS), 0, 1.0, half_normal(1.0, 0.1), context / context.std(), half_normal(0.15, 0.1),
         N_GROUPS, half_normal(0.2, 0.1), N_GROUPS, False,
     )  # fmt: skip
-    return OutcomeData(stacked(one, 3, N_GROUPS), kind, make_outcome_reports(data), np.ones(1)).target
+    return OutcomeData(stacked(one, 3, are_weights=True), kind, make_outcome_reports(data), np.ones(1)).target
 
 
 def starts(target):

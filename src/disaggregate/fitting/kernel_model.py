@@ -114,7 +114,7 @@ def _outcome_model(plan: FitPlan, basis: Basis, powers: np.ndarray) -> KernelMod
     directions = every.leading(max(1, _MOST_WEIGHTS // (plan.n_outcomes - 1)))
     one = plan.components(directions.spread, directions.n_fixed, len(plan.X))
     order = column_order(one)
-    components = stacked(one, plan.n_outcomes, one.n_places)
+    components = stacked(one, plan.n_outcomes, plan.intercepts_are_weights)
     backend = OutcomeData(
         components, directions.columns[order], plan.outcome_reports, powers, plan.outcome_samples
     )

@@ -36,6 +36,7 @@ class OutcomeSampling(DenseSampling):
             plan.n_outcomes,
             0 if plan.context is None else plan.context.shape[1],
             len(plan.data.names) if plan.has_places else 0,
+            bool(kernel.model.backend.target.components.n_places),
             plan.context_norm,
             put,
         )

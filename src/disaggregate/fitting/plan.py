@@ -12,6 +12,7 @@ from disaggregate.basis import Basis
 from disaggregate.groups import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.model.components import Components, make_components
+from disaggregate.model.outcome_places import MOST_OUTCOMES
 from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_samples
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
@@ -161,10 +162,15 @@ class FitPlan:
         """Groups that are samples of populations, where there are more than two outcomes."""
         return make_outcome_samples(self.data) if isinstance(self.data, GroupedOutcomes) else None
 
+    @property
+    def intercepts_are_weights(self) -> bool:
+        """Whether intercepts of groups, for more than two outcomes, are not integrated out."""
+        return self.has_samples or self.n_outcomes > MOST_OUTCOMES
+
     def prepare(self) -> None:
         """Make sure that what the fit needs is compiled."""
         if self.n_outcomes > 2:
-            prepare_outcomes()
+            prepare_outcomes(self.has_places and not self.intercepts_are_weights)
         elif self.schedule.moves == "dense":
             prepare_dense(
                 has_places=self.has_places or self.has_samples, in_partitions=self.partitions is not None

@@ -117,6 +117,9 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
         if found is not None:
             law[j] = EXACT
             lattice[j], evidence[-1] = found
+            if normal is None:
+                width = n_categories[j]
+                noise[j, :width, :width] = _covariance_of(tables[lattice[j]].final, evidence[-1])
         elif normal is None:
             raise ValueError(
                 f"group {data.names[j]!r}: {type(report).__name__} leaves too many counts open in a group of {n} "
@@ -160,6 +163,12 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
             dtype=np.int64,
         ),
     )
+
+
+def _covariance_of(counts: np.ndarray, log_likelihood: np.ndarray) -> np.ndarray:
+    """Covariance of the counts that a report allows, each as probable as it is likely."""
+    weight = np.exp(log_likelihood - log_likelihood.max())
+    return np.cov(counts.T, aweights=weight, ddof=0)
 
 
 def _exact_groups(data: GroupedOutcomes) -> tuple[list[tuple[int, np.ndarray] | None], list[Lattice]]:

@@ -47,11 +47,9 @@ def probabilities_of(logits: np.ndarray) -> np.ndarray:
     return softmax(logits, axis=-1)
 
 
-def stacked(one: Components, n_outcomes: int, place_groups: int) -> Components:
+def stacked(one: Components, n_outcomes: int, are_weights: bool = False) -> Components:
     """Repeat the components of one score for each contrast, all with the same scales.
 
-    Intercepts of groups, which one score has integrated out, are weights here: context by group, of their own
-    scale.
     A separate constant comes last among the columns of its contrast; see :func:`column_order`. Without context and
     intercepts there are no offsets of groups at all.
 
@@ -61,21 +59,21 @@ def stacked(one: Components, n_outcomes: int, place_groups: int) -> Components:
         Of a single score.
     n_outcomes : int
         K.
-    place_groups : int
-        Number of groups with intercepts, or 0.
+    are_weights : bool, default=False
+        Whether intercepts of groups are weights, context by group of their own scale, and not integrated out.
     """
     times, order = n_outcomes - 1, column_order(one)
-    context = one.context
+    context, place_groups = one.context, one.n_places if are_weights else 0
     n_context = context.shape[1]
     if place_groups:
         context = np.hstack([context, np.eye(place_groups)])
     own = [one.deviation[one.n_columns :], np.ones(place_groups)]
     own_scale = [one.scale_of[one.n_columns :], np.full(place_groups, len(one.priors) - 1)]
-    n_columns = times * one.n_columns
+    n_columns, has_offsets = times * one.n_columns, bool(n_context or one.n_places)
     return Components(
         n_columns=n_columns,
-        context=np.kron(np.eye(times), context) if context.shape[1] else np.zeros((0, 0)),
-        n_places=0,
+        context=np.kron(np.eye(times), context) if has_offsets else np.zeros((0, 0)),
+        n_places=0 if are_weights else times * one.n_places,
         deviation=np.concatenate([np.tile(one.deviation[order], times), np.tile(np.concatenate(own), times)]),
         scale_of=np.concatenate([np.tile(one.scale_of[order], times), np.tile(np.concatenate(own_scale), times)]),
         priors=one.priors,

@@ -272,6 +272,7 @@ def gather_outcome_draws(
     n_outcomes: int,
     n_context: int,
     n_places: int,
+    are_apart: bool,
     context_norm: float,
     put: Put,
 ) -> KernelDraws:
@@ -287,6 +288,8 @@ def gather_outcome_draws(
         The same, in the order of the columns of one score.
     n_outcomes, n_context, n_places : int
         Outcomes, and context and groups' intercepts of one score.
+    are_apart : bool
+        Whether intercepts were integrated out, and so come after all weights.
     """
     n_scores, n_columns = n_outcomes - 1, len(to_kernels)
     scales = np.stack([chain.scales for chain in chains])
@@ -295,10 +298,17 @@ def gather_outcome_draws(
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for chain in chains:
             for piece in _slices(len(chain.weights), DRAWS_AT_ONCE):
-                columns, by_group = np.split(chain.weights[piece], [n_scores * n_columns], axis=1)
+                columns, rest = np.split(chain.weights[piece], [n_scores * n_columns], axis=1)
+                # Context and intercepts of one score after the other; or the context of all, then all intercepts.
+                widths = [n_context, n_places] if are_apart else [n_context + n_places]
+                ends = np.cumsum(n_scores * np.array(widths))[:-1]
+                by_group = [
+                    part.reshape(len(part), n_scores, width)
+                    for part, width in zip(np.split(rest, ends, axis=1), widths, strict=True)
+                ]
                 yield (
                     columns.reshape(len(columns), n_scores, n_columns) @ to_kernels,
-                    by_group.reshape(len(columns), n_scores, n_context + n_places),
+                    np.concatenate(by_group, axis=2),
                 )
 
     def pieces() -> Iterator[np.ndarray]:

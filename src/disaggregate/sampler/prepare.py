@@ -70,9 +70,17 @@ def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> N
         prepare("dense")
 
 
-def prepare_outcomes() -> None:
-    """Make sure of what a fit with more than two outcomes asks for."""
-    prepare_by("outcomes", _compile_outcome_likelihood)
+def prepare_outcomes(has_places: bool = False) -> None:
+    """Make sure of what a fit with more than two outcomes asks for.
+
+    Parameters
+    ----------
+    has_places : bool, default=False
+        Whether intercepts of groups are integrated out.
+    """
+    prepare_by("outcomes", partial(_compile_outcome_likelihood, 0.0))
+    if has_places:
+        prepare_by("places of outcomes", partial(_compile_outcome_likelihood, 1.0))
 
 
 def prepare_by(name: str, run: Callable[[], object]) -> None:
@@ -119,13 +127,13 @@ def _compile_likelihood(deviation: float) -> None:
     likelihood.add_expected(query, np.zeros((1, 1)), np.zeros((1, 2)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
-def _compile_outcome_likelihood() -> None:
+def _compile_outcome_likelihood(deviation: float) -> None:
     data = group_outcomes(["a", "a"], {"a": Counts({1: 1, 2: 1, 3: 0})}, (1, 2, 3))
     likelihood = OutcomeLikelihood(np.array([[1.0, 1.0], [1.0, 0.5]]), make_outcome_reports(data))
-    query = Query(np.zeros((1, 4)), np.zeros((1, 0)), np.zeros(1), np.zeros(1))
+    query = Query(np.zeros((1, 4)), np.zeros((1, 2)), np.full(1, deviation), np.zeros(1))
     likelihood.gradient(query, np.zeros(1, dtype=np.int64))
     likelihood.table(query)
-    likelihood.add_expected(query, np.zeros((1, 0)), np.zeros((1, 6)), np.zeros((1, int(data.tally_starts[-1]))))
+    likelihood.add_expected(query, np.zeros((1, 2)), np.zeros((1, 6)), np.zeros((1, int(data.tally_starts[-1]))))
 
 
 def _compile_log_likelihoods(data: GroupedData, deviation: float) -> None:

@@ -16,13 +16,16 @@ _LEAST = 1e-250
 
 
 @kernel
-def replica_gradients(reports, contrasts, scores, log_likelihood, by_score):
-    """Log likelihood of each replica, and its gradient in the scores g, (n_replicas, n_contrasts, n_rows)."""
+def replica_gradients(reports, contrasts, scores, by_group, by_score):
+    """Log likelihood of each group's report, shape (n_replicas, n_groups), and its gradient in the scores g.
+
+    That has the shape of the scores, (n_replicas, n_contrasts, n_rows).
+    """
     workspace = _workspace(reports)
     for r in range(len(scores)):
-        log_likelihood[r] = 0.0
         for j in range(len(reports.law)):
             first, last = reports.offsets[j], reports.offsets[j + 1]
+            by_group[r, j] = 0.0
             if reports.law[j] != EXACT and reports.law[j] != NORMAL:
                 for a in range(scores.shape[1]):
                     for i in range(first, last):
@@ -30,7 +33,7 @@ def replica_gradients(reports, contrasts, scores, log_likelihood, by_score):
                 continue
             p, expected = workspace[0], workspace[1]
             _probabilities(contrasts, scores[r], first, last, p)
-            log_likelihood[r] += _expect(reports, j, p, expected, workspace)
+            by_group[r, j] = _expect(reports, j, p, expected, workspace)
             for i in range(last - first):
                 people = reports.counts[first + i]
                 for a in range(scores.shape[1]):
@@ -38,6 +41,53 @@ def replica_gradients(reports, contrasts, scores, log_likelihood, by_score):
                     for k in range(p.shape[1]):
                         total += contrasts[a, k] * (expected[i, k] - people * p[i, k])
                     by_score[r, a, first + i] = UNIT * total
+
+
+@kernel
+def offset_slopes(reports, contrasts, scores, wanted, value, slope, information):
+    """Log likelihood of each wanted group's report, its gradient in the group's offsets, and its information.
+
+    A report tells of the expected counts mu, and is worth the inverse of the covariance of counts and report: with
+    J the slopes of mu in the offsets, the information is J' covariance^-1 J.
+    """
+    workspace = _workspace(reports)
+    p, expected, q, covariance, inverse = workspace[0], workspace[1], workspace[2], workspace[6], workspace[7]
+    n_contrasts, n_outcomes = contrasts.shape
+    jacobian = np.empty((n_outcomes, n_contrasts))
+    for j in range(len(reports.law)):
+        if not wanted[j]:
+            continue
+        value[j] = 0.0
+        slope[j, :] = 0.0
+        information[j, :, :] = 0.0
+        if reports.law[j] != EXACT and reports.law[j] != NORMAL:
+            continue
+        first, last, free = reports.offsets[j], reports.offsets[j + 1], reports.n_categories[j] - 1
+        _probabilities(contrasts, scores, first, last, p)
+        value[j] = _expect(reports, j, p, expected, workspace)
+        jacobian[:, :] = 0.0
+        for c in range(free):
+            for d in range(free):
+                covariance[c, d] = reports.noise[j, c, d]
+        for i in range(last - first):
+            people = float(reports.counts[first + i])
+            for a in range(n_contrasts):
+                mean = 0.0
+                for k in range(n_outcomes):
+                    mean += contrasts[a, k] * p[i, k]
+                    slope[j, a] += UNIT * contrasts[a, k] * (expected[i, k] - people * p[i, k])
+                for k in range(n_outcomes):
+                    jacobian[reports.category[j, k], a] += UNIT * people * p[i, k] * (contrasts[a, k] - mean)
+            for c in range(free):
+                covariance[c, c] += people * q[i, c]
+                for d in range(free):
+                    covariance[c, d] -= people * q[i, c] * q[i, d]
+        _invert(covariance, inverse, free)
+        for a in range(n_contrasts):
+            for b in range(n_contrasts):
+                for c in range(free):
+                    for d in range(free):
+                        information[j, a, b] += jacobian[c, a] * inverse[c, d] * jacobian[d, b]
 
 
 @kernel

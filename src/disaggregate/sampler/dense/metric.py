@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
 
 from disaggregate.model.components import Components, scale_coordinates, scale_factors
 
@@ -42,8 +43,8 @@ class Information(NamedTuple):
         In the weights of the individual part, and in z.
     cross : ndarray of shape (n_columns + n_errors, n_groups)
         Between these and the centres of the groups' offsets.
-    group : ndarray of shape (n_groups,) or (n_groups, n_groups)
-        In the centres; a matrix where those of several scores depend on each other.
+    group : ndarray of shape (n_groups,) or (n_groups, n_scores, n_scores)
+        In the centres; a matrix per group where there are several scores, whose centres follow each other.
     scale : float
         In the log scale of the place component.
     noise : float
@@ -83,8 +84,7 @@ def _one_curvature(components: Components, position: np.ndarray, information: In
     by_columns, by_group = _jacobians(components, position)
     crossed = by_columns.T @ information.cross @ by_group
     curvature = by_columns.T @ information.columns @ by_columns + crossed + crossed.T
-    group = information.group
-    curvature += by_group.T @ (group @ by_group if group.ndim == 2 else group[:, None] * by_group)
+    curvature += by_group.T @ _times_groups(information.group, by_group)
     diagonal = np.ones(components.n_coordinates)
     n_scales = len(components.priors)
     for s, prior in enumerate(components.scale_priors):
@@ -96,6 +96,15 @@ def _one_curvature(components: Components, position: np.ndarray, information: In
         diagonal[components.noise_coordinate] += information.noise
     curvature[np.arange(len(diagonal)), np.arange(len(diagonal))] += diagonal
     return curvature
+
+
+def _times_groups(group: np.ndarray, by_group: np.ndarray) -> np.ndarray:
+    """Multiply the information on the centres with their slopes, shape (n_centres, n_coordinates)."""
+    if group.ndim == 1 or not len(group):
+        return group.reshape(len(by_group), 1) * by_group
+    of_scores = by_group.reshape(-1, len(group), by_group.shape[1])
+    found: np.ndarray = np.einsum("gab,bgm->agm", group, of_scores).reshape(by_group.shape)
+    return found
 
 
 def _jacobians(components: Components, position: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,6 +160,19 @@ def factored(step: np.ndarray, curvature: np.ndarray) -> Metric:
     unfactor = np.linalg.inv(factor)
     inverse = unfactor.transpose(0, 2, 1) @ unfactor
     return Metric(*(np.ascontiguousarray(part) for part in (step, factor, inverse)))
+
+
+def solved(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Solve for the step that a slope asks for under one curvature."""
+    step: np.ndarray = cho_solve((_cholesky(curvature), True), slope, check_finite=False)
+    return step
+
+
+def variances(curvature: np.ndarray) -> np.ndarray:
+    """Diagonal of the inverse of one curvature."""
+    unfactor = solve_triangular(_cholesky(curvature), np.eye(len(curvature)), lower=True, check_finite=False)
+    of_each: np.ndarray = np.sum(unfactor**2, axis=0)
+    return of_each
 
 
 def _cholesky(matrix: np.ndarray) -> np.ndarray:

@@ -1,15 +1,20 @@
 """The back end for several outcomes: all data at once, the weights of all scores in one position.
 
-A position holds the weights of the columns for the first score, then for the second, and so on; then what each
-score has by group (context and intercepts), and the log scales, which all scores share.
+A position holds the weights of the columns for the first score, then for the second, and so on; then the context
+of each score, and the log scales, which all scores share. Intercepts of groups are integrated out
+(:mod:`disaggregate.sampler.dense.outcome_places`). Where groups are samples of populations, or outcomes are many,
+they are weights like those of context.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.model.components import Components
+from disaggregate.model.outcome_places import LARGEST, SMALLEST
 from disaggregate.model.outcome_populations import (
     OutcomeSamples,
     mean_slopes,
@@ -22,6 +27,7 @@ from disaggregate.model.reports import EXACT, NORMAL
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.metric import Information
+from disaggregate.sampler.dense.outcome_places import OutcomePlaces
 from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 
@@ -68,12 +74,41 @@ class OutcomeLikelihood:
 
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         """Log likelihood of each replica, and its gradient; there is one rung."""
+        n_replicas = len(query.weights)
+        if query.deviation.any():
+            parts = [places.gradient() for places in self._places(query)]
+            log_likelihood = np.array([part.log_likelihood.sum() for part in parts])
+            by_score = np.stack([part.by_score for part in parts])
+            by_group = np.stack([part.by_center for part in parts])
+            by_error, by_scale = np.zeros(n_replicas), np.array([part.by_scale for part in parts])
+        else:
+            log_likelihood, by_score, by_group, by_error = self._given_offsets(query)
+            by_scale = np.zeros(n_replicas)
+        by_columns = by_score.reshape(-1, by_score.shape[2]) @ self.columns.T
+        return LikelihoodGradient(
+            log_likelihood,
+            by_columns.reshape(n_replicas, -1),
+            by_group.reshape(n_replicas, -1),
+            by_error,
+            by_scale,
+        )
+
+    def _places(self, query: Query) -> Iterator[OutcomePlaces]:
+        """Offsets of the groups of each replica, where they are integrated out."""
+        deviation = np.clip(query.deviation, SMALLEST, LARGEST).tolist()
+        parts = zip(self.individual(query), self.offsets(query), deviation, strict=True)
+        for part in parts:
+            yield OutcomePlaces(self.reports, self._contrasts, *part)
+
+    def _given_offsets(self, query: Query) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Log likelihood of each replica, and its gradient in scores, offsets and z, where these are known."""
         from disaggregate.sampler.compiled.outcomes import replica_gradients
 
         scores = self.scores(query)
         n_replicas = len(scores)
-        by_score, log_likelihood = np.empty_like(scores), np.empty(n_replicas)
-        replica_gradients(self.reports, self._contrasts, scores, log_likelihood, by_score)
+        by_score, by_report = np.empty_like(scores), np.empty((n_replicas, len(self._sizes)))
+        replica_gradients(self.reports, self._contrasts, scores, by_report, by_score)
+        log_likelihood = by_report.sum(axis=1)
         by_group, by_error = np.zeros((n_replicas, len(self._contrasts), 0)), np.zeros(n_replicas)
         if query.group.shape[1]:
             by_group = np.add.reduceat(by_score, self.reports.offsets[:-1], axis=2)
@@ -85,14 +120,7 @@ class OutcomeLikelihood:
                 by_score[r] += found.individual
                 by_group[r] += found.group if query.group.shape[1] else 0.0
                 by_error[r] = found.error
-        by_columns = by_score.reshape(-1, by_score.shape[2]) @ self.columns.T
-        return LikelihoodGradient(
-            log_likelihood,
-            by_columns.reshape(n_replicas, -1),
-            by_group.reshape(n_replicas, -1),
-            by_error,
-            np.zeros(n_replicas),
-        )
+        return log_likelihood, by_score, by_group, by_error
 
     def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under the one rung's evidence."""
@@ -100,6 +128,8 @@ class OutcomeLikelihood:
 
     def by_group(self, query: Query) -> np.ndarray:
         """Log likelihood of each group's report, shape (n_replicas, n_groups)."""
+        if query.deviation.any():
+            return np.stack([places.log_likelihood() for places in self._places(query)])
         return log_likelihood_of_scores(
             self.reports, self.individual(query), self.samples, self.offsets(query), query.error
         )
@@ -110,6 +140,8 @@ class OutcomeLikelihood:
         A report on counts tells of their expectations mu, and is worth the inverse of the covariance of counts and
         report: with J the slopes of mu in the coordinates, the information is J' covariance^-1 J.
         """
+        if query.deviation.any():
+            return [self._integrated_information(places) for places in self._places(query)]
         found = [self._information(scores, query.group.shape[1]) for scores in self.scores(query)]
         if self.samples is not None:
             parts = zip(self.individual(query), self.offsets(query), query.error, strict=True)
@@ -117,11 +149,30 @@ class OutcomeLikelihood:
                 self._add_samples(information, self.samples, *part)
         return found
 
+    def _integrated_information(self, places: OutcomePlaces) -> Information:
+        """Integrate offsets out of the information at the most probable ones, as if everything were normal."""
+        given = self._information(places.peak_scores, places.peaks.offsets.size)
+        variance, eye = places.deviation**2, np.eye(len(self._contrasts))
+        left = np.linalg.inv(eye + variance * given.group)  # what is not known of the offsets, by group
+        cross = given.cross.reshape(len(given.cross), len(eye), -1)
+        through = np.einsum("mag,gab->mbg", cross, left)
+        of_offsets = variance * np.einsum("mag,nag->mn", through, cross)
+        known = eye - left
+        return Information(
+            given.columns - of_offsets,
+            through.reshape(given.cross.shape),
+            given.group @ left,
+            0.5 * float(np.einsum("gab,gba->", known, known)),
+        )
+
     def _information(self, scores: np.ndarray, n_offsets: int) -> Information:
         n_scores, size = len(scores), len(scores) * len(self.columns) + (self.samples is not None)
         p = probabilities_of(logits_of(scores.T))
         total = Information(
-            np.zeros((size, size)), np.zeros((size, n_offsets)), np.zeros((n_offsets, n_offsets)), 0.0
+            np.zeros((size, size)),
+            np.zeros((size, n_offsets)),
+            np.zeros((len(self._sizes) if n_offsets else 0, n_scores, n_scores)),
+            0.0,
         )
         told = np.flatnonzero((self.reports.law == EXACT) | (self.reports.law == NORMAL))
         at_once = max(1, VALUES_AT_ONCE // (size * (n_scores + 1)))
@@ -173,8 +224,7 @@ class OutcomeLikelihood:
         indices = [a * len(self._sizes) + groups for a in range(n_scores)]
         for a, index in enumerate(indices):
             total.cross[:, index] += np.einsum("dgm,dg->mg", by_piece, of_groups[:, :, a])
-            for b, other in enumerate(indices):
-                total.group[index, other] += np.sum(of_groups[:, :, a] * of_groups[:, :, b], axis=0)
+        total.group[groups] += np.einsum("dga,dgb->gab", of_groups, of_groups)
 
     def _add_samples(
         self, total: Information, samples: OutcomeSamples, individual: np.ndarray, group: np.ndarray, error: float
@@ -191,14 +241,18 @@ class OutcomeLikelihood:
             indices = np.arange(len(self._contrasts)) * len(self._sizes) + j
             of_group = root.T @ own.group
             total.cross[:, indices] += pieces.T @ of_group
-            total.group[np.ix_(indices, indices)] += of_group.T @ of_group
+            total.group[j] += of_group.T @ of_group
 
     def add_expected(
         self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
     ) -> np.ndarray:
-        """Add the expected labels and shares; offsets of groups are weights, and there is nothing to draw."""
+        """Draw the offsets that are integrated out, and add the expected labels and shares."""
         from disaggregate.sampler.compiled.outcomes import replica_expectations
 
+        if query.deviation.any():
+            places = zip(self._places(query), noise, strict=True)
+            drawn = [own.draw(z.reshape(len(self._contrasts), -1)).ravel() for own, z in places]
+            query = query._replace(group=np.stack(drawn))
         if label_sums.shape[1]:
             replica_expectations(self.reports, self._contrasts, self.scores(query), label_sums, share_tallies)
             if self.samples is not None:

@@ -1,0 +1,138 @@
+"""The likelihood of reports on several outcomes with the groups' intercepts integrated out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from disaggregate.model.outcome_places import Nodes, Peaks, Told, find_peaks, nodes_around
+from disaggregate.model.outcome_reports import OutcomeReports
+
+# Nothing is this many times as probable as the most probable offsets; more than that is a search that failed.
+_MOST_RISE = 700.0
+
+
+class Integrated(NamedTuple):
+    """Log likelihood of each group's report, and the gradient of their sum.
+
+    Attributes
+    ----------
+    log_likelihood : ndarray of shape (n_groups,)
+        With intercepts integrated out.
+    by_score : ndarray of shape (n_contrasts, n_rows)
+        Gradient in the individual part of the scores.
+    by_center : ndarray of shape (n_contrasts, n_groups)
+        Gradient in the centres of the offsets.
+    by_scale : float
+        Gradient in the log scale of the place component.
+    """
+
+    log_likelihood: np.ndarray
+    by_score: np.ndarray
+    by_center: np.ndarray
+    by_scale: float
+
+
+class OutcomePlaces:
+    """Offsets of all groups, given the individual part of the scores.
+
+    Parameters
+    ----------
+    reports : OutcomeReports
+        What the groups report.
+    contrasts : ndarray of shape (n_contrasts, n_outcomes)
+        As of :func:`disaggregate.model.outcomes.contrasts`.
+    individual : ndarray of shape (n_contrasts, n_rows)
+        Individual part of the scores.
+    center : ndarray of shape (n_contrasts, n_groups)
+        Centres of the offsets.
+    deviation : float
+        Of the offsets around them.
+    """
+
+    def __init__(
+        self,
+        reports: OutcomeReports,
+        contrasts: np.ndarray,
+        individual: np.ndarray,
+        center: np.ndarray,
+        deviation: float,
+    ) -> None:
+        self.reports, self._contrasts, self.individual = reports, contrasts, individual
+        self.center, self.deviation = np.ascontiguousarray(center.T), deviation
+        self._sizes = np.diff(reports.offsets)
+        self.peaks: Peaks = find_peaks(self._tell, self.center, deviation)
+
+    @property
+    def peak_scores(self) -> np.ndarray:
+        """Scores of all rows at the most probable offsets, shape (n_contrasts, n_rows)."""
+        return self._scores(self.peaks.offsets)
+
+    def _scores(self, offsets: np.ndarray) -> np.ndarray:
+        return self.individual + np.repeat(offsets.T, self._sizes, axis=1)
+
+    def _tell(self, offsets: np.ndarray, wanted: np.ndarray) -> Told:
+        from disaggregate.sampler.compiled.outcomes import offset_slopes
+
+        n_groups, d = offsets.shape
+        told = Told(np.zeros(n_groups), np.zeros((n_groups, d)), np.zeros((n_groups, d, d)))
+        offset_slopes(self.reports, self._contrasts, self._scores(offsets), wanted, *told)
+        return told
+
+    def _nodes(self) -> Nodes:
+        return nodes_around(self.peaks, self.center, self.deviation)
+
+    def log_likelihood(self) -> np.ndarray:
+        """Log likelihood of each group's report, intercepts integrated out."""
+        from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
+
+        nodes = self._nodes()
+        scores = np.stack([self._scores(offsets) for offsets in nodes.offsets])
+        by_group = np.empty(nodes.log_weight.shape)
+        group_log_likelihoods(self.reports, self._contrasts, scores, by_group)
+        found: np.ndarray = logsumexp(nodes.log_weight + by_group, axis=0)
+        return found
+
+    def gradient(self) -> Integrated:
+        """Log likelihood of the reports, intercepts integrated out, and its gradient."""
+        from disaggregate.sampler.compiled.outcomes import replica_gradients
+
+        nodes = self._nodes()
+        by_group, by_node = np.empty((1, len(self._sizes))), np.empty((1, *self.individual.shape))
+        total, by_score = np.zeros(len(self._sizes)), np.zeros(self.individual.shape)
+        by_center, by_scale = np.zeros(self.center.shape), np.zeros(len(self._sizes))
+        for offsets, log_weight in zip(nodes.offsets, nodes.log_weight, strict=True):
+            replica_gradients(self.reports, self._contrasts, self._scores(offsets)[None], by_group, by_node)
+            rise = log_weight + by_group[0] - self.peaks.value
+            chance = np.exp(np.minimum(rise, _MOST_RISE))
+            total += chance
+            by_score += np.repeat(chance, self._sizes) * by_node[0]
+            away = (offsets - self.center) / self.deviation
+            by_center += chance[:, None] * away / self.deviation
+            by_scale += 0.5 * chance * np.sum(away**2 - 1.0, axis=1)
+        return Integrated(
+            self.peaks.value + np.log(total),
+            by_score / np.repeat(total, self._sizes),
+            (by_center / total[:, None]).T,
+            float(np.sum(by_scale / total)),
+        )
+
+    def draw(self, noise: np.ndarray) -> np.ndarray:
+        """Draw offsets given the reports, shape (n_contrasts, n_groups), from standard normal noise of this shape.
+
+        They are normal, with the mean and the covariance that their density has.
+        """
+        from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
+
+        nodes = self._nodes()
+        scores = np.stack([self._scores(offsets) for offsets in nodes.offsets])
+        by_group = np.empty(nodes.log_weight.shape)
+        group_log_likelihoods(self.reports, self._contrasts, scores, by_group)
+        chance = nodes.log_weight + by_group
+        chance = np.exp(chance - logsumexp(chance, axis=0))
+        mean = np.einsum("ng,nga->ga", chance, nodes.offsets)
+        away = nodes.offsets - mean
+        root = np.linalg.cholesky(np.einsum("ng,nga,ngb->gab", chance, away, away))
+        return (mean + np.einsum("gab,bg->ga", root, noise)).T
