@@ -116,10 +116,15 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         reports are, one confidence for all groups with a heavy tail for single ones, for two outcomes and up to
         50,000 rows; ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
         fit. For Gaussian processes.
-    n_chains, n_draws, n_burn, thin : int, default=4, "auto", "auto", 1
-        Chains, kept draws of each, sweeps discarded first, and sweeps per kept draw. ``n_draws="auto"`` adds
-        draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400; a
-        number is kept to. ``n_burn="auto"`` is 250 where draws are added in rounds, and else 1,000.
+    n_chains : int, default=4
+        Number of chains.
+    n_draws : int or "auto", default="auto"
+        Kept draws per chain. "auto" adds draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and
+        effective draws are at least 400; a number is kept to.
+    n_burn : int or "auto", default="auto"
+        Sweeps that are discarded first. "auto" is 250 where draws are added in rounds, and else 1,000.
+    thin : int, default=1
+        Sweeps per kept draw.
     n_replicas : int or None, default=None
         Number of replicas of each chain on a ladder of powers of the evidence. None, with a Gaussian process, for
         one where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
