@@ -173,6 +173,8 @@ def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[
     Where the reports tell little of the weights, this moves a scale far at once; and a replica that came where the
     density is so narrow that all trajectories are refused can leave.
     """
+    if not scales:
+        return
     components, n_rungs = target.components, state.position.shape[1]
     n_moving = max(n_rungs - 1, 1)
     every = np.indices((len(rngs), n_moving)).reshape(2, -1)
