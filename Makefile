@@ -10,7 +10,7 @@ TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share shar
 
 unexport PYTHONDONTWRITEBYTECODE  # else every process would parse numpy, pandas and numba anew, for two seconds
 
-.PHONY: demo web test quick lint types tests browser docs speed clean fuzz oldest sbom audit
+.PHONY: demo web test quick lint types tests compiled browser docs speed clean fuzz oldest sbom audit
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -31,22 +31,27 @@ HARDLY_FITTING := tests/storage tests/groups tests/tables tests/basis tests/mode
   tests/test_settings.py $(patsubst %,tests/contract/test_%.py,bad_input forms_of_y import_order)
 
 # A file stays with one worker, whose fixtures then fit once; threads of both workers would wait for each other.
-tests: $(VENV)/.installed-dev
+tests: compiled
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations 15
+
+# The machine code of all fits, for tests, documentation and browser together: each would compile for a minute or two.
+compiled: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.helpers.compile_first dense outcomes & $(BIN)/python -m tests.helpers.compile_first places sparse published; wait
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile --durations 15
+
+CACHED := NUMBA_CACHE_DIR="$(CURDIR)/.numba_cache/$$($(BIN)/python -c 'from importlib.metadata import version; print(version("numba"))')"
 
 web: $(VENV)/.installed-web  ## the page: two tables in, an answer out
 	$(BIN)/disaggregate serve
 
-browser: $(VENV)/.installed-dev $(BROWSER)/node_modules/.installed  ## the HTML report and the page in a real browser
+browser: compiled $(BROWSER)/node_modules/.installed  ## the HTML report and the page in a real browser
 	@command -v chromium > /dev/null || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
 	rm -rf $(BUILT)
 	mkdir $(BUILT)
 	$(BIN)/python $(BROWSER)/make_tables.py $(BUILT)
 	$(BIN)/disaggregate check $(TABLES)
-	$(BIN)/disaggregate fit $(TABLES) --draws 150 --burn 100 --chains 2 -o $(BUILT)/model.dgz
-	$(BIN)/disaggregate report $(BUILT)/model.dgz $(BUILT)/people.csv -o $(BUILT)/report.html
-	CHROMIUM="$$(command -v chromium)" PYTHON="$(CURDIR)/$(BIN)/python" OPENBLAS_NUM_THREADS=1 \
+	$(CACHED) $(BIN)/disaggregate fit $(TABLES) --draws 150 --burn 100 --chains 2 -o $(BUILT)/model.dgz
+	$(CACHED) $(BIN)/disaggregate report $(BUILT)/model.dgz $(BUILT)/people.csv -o $(BUILT)/report.html
+	$(CACHED) CHROMIUM="$$(command -v chromium)" PYTHON="$(CURDIR)/$(BIN)/python" OPENBLAS_NUM_THREADS=1 \
 	  node --test --test-concurrency=1 --test-reporter=spec $(BROWSER)/
 
 $(BROWSER)/node_modules/.installed: $(BROWSER)/package-lock.json
@@ -55,8 +60,8 @@ $(BROWSER)/node_modules/.installed: $(BROWSER)/package-lock.json
 	npm ci --prefix $(BROWSER) --no-audit --no-fund
 	@touch $@
 
-docs: $(VENV)/.installed-docs  ## the documentation as a site, in docs/_build/html; runs the code on its pages
-	$(BIN)/python -m sphinx -b html -q --fail-on-warning --keep-going docs docs/_build/html
+docs: $(VENV)/.installed-docs compiled  ## the documentation as a site, in docs/_build/html; runs the code on its pages
+	$(CACHED) $(BIN)/python -m sphinx -b html -q --fail-on-warning --keep-going docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 speed: $(VENV)/.installed-dev  ## ratios that the README quotes

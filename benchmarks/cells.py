@@ -131,15 +131,15 @@ def in_standard_errors(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 
 
 def cost_in_child(setting: dict[str, Any]) -> dict[str, float]:
-    """Fit once, after everything is compiled; return seconds and the peak of memory."""
+    """Fit once, after everything is compiled; return seconds of the processor and the peak of memory."""
     counts = spread_out(setting["people"], setting["groups"] * setting["cells"])
     crowd = crowd_of(counts, setting["cells"], COST_FEATURES)
     told, reports = crowd.told(setting["form"]), crowd.shares
     settings = {**COST, "random_state": setting["seed"]}
     quiet_fit({**settings, **WARM_UP, "centers": WARM_UP_CENTERS}, reports, told)
-    began = time.perf_counter()
+    began = time.process_time()
     quiet_fit({**settings, "centers": N_CENTERS}, reports, told)
-    return {"seconds": time.perf_counter() - began, "memory": peak_memory()}
+    return {"seconds": time.process_time() - began, "memory": peak_memory()}
 
 
 def compare_cost(repeat: int, scale: Mapping[str, Any], cache: Path) -> dict[str, float]:
@@ -214,7 +214,8 @@ def report(same: pd.DataFrame, cost: pd.DataFrame, scale: Mapping[str, Any]) -> 
         f"{scale['groups']} groups of {scale['cells']} rows, {COST_FEATURES} features, {N_CENTERS} kernels, group "
         f"effects, {COST['n_chains']} chains of {COST['n_draws']} draws after {COST['n_burn']}. A row is one "
         f"person, or a cell of several. Medians over {len(cost)} repeats in turns, and the range of ratios; "
-        "compilation is not counted, and memory is the peak of the process, Python and its libraries included.",
+        "seconds are those of the processor, compilation not counted; memory is the peak of the process, "
+        "Python and its libraries included.",
         "",
         *(cost_table(cost, scale) if len(cost) else []),
     ]

@@ -27,22 +27,25 @@ def rng(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-@pytest.fixture
-def short_pilots(request, monkeypatch):
-    """Tune for a few sweeps only, where a test asks what is drawn and not how well.
+# Where fits are short, unless a test says otherwise.
+SHORT = ("tests/contract/", "tests/fitting/", "tests/fuzz/test_random", "tests/parallel/test_dask_partitions")
 
-    A test that is marked ``full_pilots`` is left alone. Other processes know nothing of it.
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Tune for a few sweeps only: most tests ask what is drawn and not how well.
+
+    Tests that are marked ``full_pilots`` are left alone, with the fixtures that are set up for them. Other
+    processes know nothing of it, unless they begin with ``shorten_for_good``.
     """
-    if request.node.get_closest_marker("full_pilots"):
-        return
-    from disaggregate.fitting import escalation, kernels
-    from disaggregate.sampler.dense import tuning
+    is_short = item.nodeid.startswith(SHORT) and not item.get_closest_marker("full_pilots")
+    if not is_short:
+        return (yield)
+    with pytest.MonkeyPatch.context() as patch:
+        from tests.helpers.short_pilots import shorten_pilots
 
-    monkeypatch.setattr(tuning, "PHASES", (10, 10, 10))
-    for where in (kernels, escalation):
-        monkeypatch.setattr(where, "ENOUGH_TO_TUNE", 10)
-        monkeypatch.setattr(where, "ENOUGH_TO_COMPARE", 20)
-    monkeypatch.setattr(escalation, "TRIAL_DRAWS", 10)
+        shorten_pilots(patch)
+        return (yield)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,11 +1,12 @@
 """Learn about individuals from group statistics.
 
-The way of the data is the list of folders: ``tables`` (files and dataframes become columns), ``groups``
-(rows sorted by group, and what is known of each group), ``basis`` (kernels and their centres), ``sampler``
-(the Markov chains), ``parallel`` (where they run), ``posterior`` (what comes out). ``choice`` weighs kernels,
-``fitting`` runs them, ``saving`` keeps them, and ``estimator`` puts them together; ``analysis`` is what an analyst
-asks, ``images`` makes groups of annotated pictures, ``experiments`` are those of the paper, ``plots``, ``report``
-and ``cli`` show the results. Imports go one way only; the test of their order has the list.
+Data pass through the folders in this order: ``tables`` (files and dataframes become columns), ``groups`` (rows are
+sorted by group, reports become likelihoods), ``basis`` (kernels and their centres), ``model`` (the equations),
+``sampler`` (Markov chains), ``posterior`` (draws, diagnostics, predictions). ``parallel`` says where chains run,
+``fitting`` compares kernels and runs the chains, ``storage`` and ``saving`` write files, and ``estimator`` puts
+these together. ``analysis`` answers an analyst's questions, ``images`` makes groups of annotated pictures,
+``experiments`` are those of the paper, and ``plots``, ``report``, ``web`` and ``cli`` show the results. Imports go
+one way only; a test has the list.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_log_
 from disaggregate.posterior.predictions import probability_draws
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.predictor import Predictor
-from disaggregate.posterior.stopping import BURN, FIRST, are_enough
+from disaggregate.posterior.stopping import BURN, FIRST, missing_draws
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.dense.partitioned import PartitionSources, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
@@ -116,10 +116,15 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         reports are, one confidence for all groups with a heavy tail for single ones, for two outcomes and up to
         50,000 rows; ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
         fit. For Gaussian processes.
-    n_chains, n_draws, n_burn, thin : int, default=4, 1000, 1000, 1
-        Chains, kept draws of each, sweeps discarded first, and sweeps per kept draw. ``n_draws="auto"`` adds
-        draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and effective draws are at least 400.
-        ``n_burn="auto"`` is 250 with that, and else 1,000.
+    n_chains : int, default=4
+        Number of chains.
+    n_draws : int or "auto", default="auto"
+        Kept draws per chain. "auto" adds draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and
+        effective draws are at least 400; a number is kept to.
+    n_burn : int or "auto", default="auto"
+        Sweeps that are discarded first. "auto" is 250 where draws are added in rounds, and else 1,000.
+    thin : int, default=1
+        Sweeps per kept draw.
     n_replicas : int or None, default=None
         Number of replicas of each chain on a ladder of powers of the evidence. None, with a Gaussian process, for
         one where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
@@ -198,8 +203,8 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         confidence: float | Mapping[Any, float] | Literal["auto"] = 1000.0,
         # the sampler
         n_chains: int = 4,
-        n_draws: int | Literal["auto"] = 1000,
-        n_burn: int | Literal["auto"] = 1000,
+        n_draws: int | Literal["auto"] = "auto",
+        n_burn: int | Literal["auto"] = "auto",
         thin: int = 1,
         n_replicas: int | None = None,
         # how it runs
@@ -391,7 +396,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
                 plan = self._plan(features, data, context, partitions, streams, threads, progress)
                 session.start_or_resume(plan)
             defer_interrupts()  # from the first sweep on
-            fitted = session.run(partial(are_enough, X=training) if self.n_draws == "auto" else None)
+            fitted = session.run(partial(missing_draws, X=training) if self.n_draws == "auto" else None)
             if fitted.stopped_early:
                 defer_interrupts()  # that one was heard
         self.classes_, self._session = classes, session

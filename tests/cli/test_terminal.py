@@ -4,14 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 
 import pandas as pd
 import pytest
 
-from disaggregate.cli.errors import CommandError, errors_for_user
+from disaggregate.cli.errors import CommandError, errors_for_user, in_words
 from disaggregate.cli.main import main
 from disaggregate.cli.output import print_json, print_table
-from disaggregate.cli.terminal import visible
+from disaggregate.cli.terminal import visible, warnings_in_a_line
 from disaggregate.tables.formulas import harmless, without_formulas
 from disaggregate.tables.writing import write_rows
 
@@ -132,3 +133,16 @@ def test_a_reader_that_has_seen_enough_is_no_error(bad_tables):
 def test_too_little_memory_says_what_helps():
     with pytest.raises(CommandError, match=r"too little memory.*--centers 500"), errors_for_user():
         raise MemoryError("Unable to allocate 7 TiB")
+
+
+def test_warnings_are_messages_and_not_lines_of_code(capsys):
+    with warnings_in_a_line():
+        warnings.warn("the disk is \x1b[31mfull", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: the disk is \\x1b[31mfull\n"
+
+
+def test_what_the_system_says_comes_without_its_number():
+    full = OSError(28, "No space left on device")
+    assert in_words(full) == "No space left on device"
+    assert in_words(OSError(28, "No space left on device", "m.dgz")) == "m.dgz: No space left on device"
+    assert in_words(OSError("m.dgz is a link")) == "m.dgz is a link"

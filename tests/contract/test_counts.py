@@ -82,7 +82,7 @@ def test_one_cell_of_some_people_is_as_many_rows_of_one(effects):
         "centers": X[:6],
         "group_effects": effects,
     }
-    settings |= {"n_draws": 1000, "n_burn": 200, "n_replicas": 1}
+    settings |= {"n_draws": 400, "n_burn": 100, "n_replicas": 1}
     cells = small_model(**settings).fit(X, SHARES, groups=GROUPS, counts=counts)
     rows = np.repeat(np.arange(15), counts)
     # Counts of one say that these are places too, so that the priors are the same.
@@ -90,7 +90,7 @@ def test_one_cell_of_some_people_is_as_many_rows_of_one(effects):
     means, errors = [], []
     for model in (cells, people):
         _, individuals = model._fitted_and_rows(X, GROUPS)
-        f = np.clip(model.posterior_.scores(individuals), -6.0, 6.0).reshape(2, 1000, -1)
+        f = np.clip(model.posterior_.scores(individuals), -6.0, 6.0).reshape(2, 400, -1)
         means.append(f.mean(axis=(0, 1)))
         errors.append(f.std(axis=(0, 1)) / np.sqrt(np.maximum(bulk_ess(f), 4.0)))
     assert np.abs((means[0] - means[1]) / np.hypot(*errors)).max() < 5.0

@@ -121,7 +121,7 @@ def sampled():
     reports["C"] = PopulationShares({"green": 0.3})
     reports["D"] = Unknown()
     weights = np.linspace(1.0, 3.0, len(X))
-    return small_model(kernel="linear", n_draws=40, n_burn=40).fit(
+    return small_model(kernel="linear", n_draws=20, n_burn=30).fit(
         X, reports, groups=GROUPS, sample_weight=weights
     )
 
@@ -221,7 +221,7 @@ def test_other_reports_are_another_fit(tmp_path):
 def test_cells_of_a_table(rng):
     people = rng.integers(1, 20, 30)
     table = {name: Shares({"green": 0.5, "purple": 0.3, "other": 0.2}, 200.0) for name in "ABCDE"}
-    model = small_model(kernel="linear", n_draws=10).fit(X, table, groups=GROUPS, counts=people)
+    model = small_model(kernel="linear", n_draws=10, n_burn=5).fit(X, table, groups=GROUPS, counts=people)
     assert model.group_effects_ is not None  # as for two outcomes
     assert model.group_table()["n"].iloc[0] == people[:6].sum()
 

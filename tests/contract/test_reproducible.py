@@ -9,11 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
+from tests.helpers.short_pilots import shorten_for_good
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 X = small_features()
 EACH_KIND = pytest.mark.parametrize("kind", list(KINDS))
@@ -55,14 +53,13 @@ def test_draws_do_not_depend_on_a_pool_of_threads(kind):
         assert_same_draws(fit(kind, executor=pool), fit(kind))
 
 
-@pytest.mark.full_pilots  # which that process runs
 def test_draws_do_not_depend_on_a_pool_of_processes():
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn, initializer=shorten_for_good) as pool:
         for kind in KINDS:
             assert_same_draws(fit(kind, executor=pool, n_draws=20), fit(kind, n_draws=20))
 
 
-@pytest.mark.full_pilots
 def test_progress_changes_nothing(capsys):
     assert_same_draws(fit(progress=True), fit())
     assert "sampling" in (line := capsys.readouterr().err)

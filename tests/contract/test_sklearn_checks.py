@@ -23,6 +23,8 @@ _NOT_OURS = dict.fromkeys(
 )
 
 
-@parametrize_with_checks([small_model()], expected_failed_checks=lambda estimator: _NOT_OURS)
+@parametrize_with_checks(
+    [small_model(n_chains=1, n_draws=20, n_burn=10)], expected_failed_checks=lambda estimator: _NOT_OURS
+)
 def test_scikit_learn_accepts_it(estimator, check):
     check(estimator)

@@ -206,6 +206,7 @@ def test_search_over_kinds_of_evidence_and_confidence():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.full_pilots  # which other processes run
 def test_parallel_search_finds_the_same():
     one, two = (
         cross_val_score(scaled_model(), CROWD, TARGET, groups=DISTRICTS, cv=GroupKFold(2), n_jobs=n)

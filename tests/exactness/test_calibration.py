@@ -13,6 +13,8 @@ import pytest
 from benchmarks.calibration import CASES, LEVELS, chart, fit_one, report, run_case
 from disaggregate import GaussianProcess
 
+pytestmark = pytest.mark.full_pilots
+
 N_SETS = 50
 QUICK = {"n_chains": 1, "n_draws": 400, "n_burn": 100}
 SMALL = {name: replace(case, n_groups=6, size=6) for name, case in CASES.items()}

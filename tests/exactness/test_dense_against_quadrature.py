@@ -13,6 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from disaggregate import GaussianProcess, GroupStatsClassifier
 from disaggregate.evidence import AtLeast, Count, Evidence, Fraction, Unknown
 
+pytestmark = pytest.mark.full_pilots
+
 MU, NU = 4.0, 16.0
 N_CHAINS = 24
 CASES: dict[str, tuple[tuple[Evidence, int], ...]] = {

@@ -59,7 +59,8 @@ def slices(at: Moment) -> None:
 
 def jumps(at: Moment) -> None:
     at.state.is_known[:] = 0
-    sweeps.jump_in_scales(at.target, at.state, at.rngs)
+    every = list(range(len(at.target.components.priors)))
+    sweeps.jump_in_scales(at.target, at.state, at.rngs, every)
 
 
 def swaps(at: Moment) -> None:

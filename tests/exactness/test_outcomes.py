@@ -23,6 +23,8 @@ from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_TUNE, tune
 from tests.helpers.outcome_problems import OUTCOMES, enumerated, grouped
 
+pytestmark = pytest.mark.full_pilots
+
 # Two groups of three people with one column, so that two weights and a scale are all there is.
 COLUMN = np.array([[1.0, -0.5, 0.3, 1.5, 0.2, -1.0]])
 PAIRS = {

@@ -26,6 +26,8 @@ from tests.exactness.dense_joint import Move, World, _changes, draw_scores, make
 from tests.exactness.test_dense_joint_distribution import FAILS, PASSES, jumps, largest, paths
 from tests.helpers.dense_problems import grouped, metric_for
 
+pytestmark = pytest.mark.full_pilots
+
 INDIVIDUAL, REPORT = (6.0, 4.0), half_normal(0.3)
 SIZES = [4, 5, 3]
 EVIDENCE: list[Evidence] = [Fraction(0.2, "auto"), Fraction(0.85, "auto"), Count(2)]

@@ -33,6 +33,8 @@ from tests.exactness.enumeration import ExactPosterior, exact_posterior
 from tests.exactness.joint import Block
 from tests.helpers.compiled_blocks import latent, products, scale, weights
 
+pytestmark = pytest.mark.full_pilots
+
 N_CHAINS = 24
 # About 25 quantities a case; errors come from the spread of the chains, so the tails are those of a t.
 PASSES = 5.0

@@ -29,6 +29,8 @@ from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.rungs import first_powers
 from tests.helpers.dense_problems import grouped
 
+pytestmark = pytest.mark.full_pilots
+
 INDIVIDUAL, CONTEXT, PLACE = (6.0, 4.0), (8.0, 2.0), 0.6
 SIZES = [4, 5, 3]
 EVIDENCE = [Fraction(0.2, 60.0), Count(4), AtLeast(2)]

@@ -21,6 +21,7 @@ from disaggregate.fitting.draw_storage import FolderStorage
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
+from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.storage.draw_store import DrawsOnDisk, InMemoryDraws
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import (
@@ -32,12 +33,10 @@ from tests.fitting.test_going_on import (
     interrupt_after,
     killed_after,
     model_of,
+    uninterrupted,
 )
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,7 +56,7 @@ def test_the_place_of_the_draws_changes_no_bit(kind, tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", ["one replica", "sparse"])
 def test_a_killed_fit_goes_on_in_the_folder(kind, n_writes, tmp_path, monkeypatch):
     length = {"n_draws": 1000}
-    whole = fit(model_of(kind, **length))
+    whole = uninterrupted(kind, **length)
     where = {"checkpoint": tmp_path / "run.dgc", "draws_to": tmp_path / "draws"}
     with monkeypatch.context() as patch:
         killed_after(n_writes, patch)
@@ -77,7 +76,7 @@ def test_a_checkpoint_does_not_repeat_what_is_in_the_folder(tmp_path):
 
 
 def test_a_fit_in_memory_can_go_on_in_a_folder_but_not_the_other_way_round(tmp_path, monkeypatch):
-    whole = fit(model_of("one replica", n_draws=1000))
+    whole = uninterrupted("one replica", n_draws=1000)
     where = {"checkpoint": tmp_path / "run.dgc"}
     with monkeypatch.context() as patch:
         killed_after(3, patch)
@@ -117,7 +116,7 @@ def test_a_warm_start_adds_to_the_folder(kind, tmp_path):
 
 
 def test_an_interrupt_keeps_what_was_drawn(tmp_path, monkeypatch):
-    whole = fit(model_of("one replica", n_draws=10_000))
+    whole = uninterrupted("one replica", n_draws=10_000)
     interrupt_after(60, monkeypatch)
     model = fit(model_of("one replica", n_draws=10_000), draws_to=tmp_path)
     assert model.stopped_early_
@@ -266,7 +265,7 @@ KINDS_OF_CHAIN = {
 }
 A_TURN = {
     "dense": 50 * 8 * 10,
-    "places": 50 * 8 * 10,
+    "places": 10 * 8 * 25,
     "sparse": 50 * 16,
     "sparse ladder": 10 * 16,
 }  # bytes that it draws, at least
@@ -289,9 +288,12 @@ def kind_and_chain(request):
 
 
 @pytest.fixture
-def chain(kind_and_chain):
+def chain(kind_and_chain, monkeypatch):
     """The chain again for every test, with a plan for more draws than it will come to."""
-    twin = copy.deepcopy(kind_and_chain[1])
+    kind, first = kind_and_chain
+    if kind == "places":  # whose sweeps are slow
+        monkeypatch.setattr(WholeData, "sweeps_per_batch", 10)
+    twin = copy.deepcopy(first)
     twin.schedule = replace(twin.schedule, n_burn=10, n_draws=10**6)
     return twin
 

@@ -171,4 +171,4 @@ def test_short_chains_shorten_what_goes_before_them():
 
     usual, quick = lengths(2000), lengths(70)
     assert (usual.n_draws, usual.n_compared) == (40, 240)
-    assert (quick.n_draws, quick.n_compared) == (10, 20)
+    assert (quick.n_draws, quick.n_compared) == (10, 35)

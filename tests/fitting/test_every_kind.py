@@ -1,25 +1,41 @@
 """Every kind of fit is resumed to the very draws of an uninterrupted one."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from disaggregate.sampler.dense.chains import DenseChains
+from disaggregate.sampler.dense.whole import WholeData
 from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit
 from tests.fitting.test_going_on import Killed, killed_after
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 X = small_features()
 DENSE = [kind for kind, own in KINDS.items() if own.is_dense]
 
 
+# Whose sweeps take milliseconds: there is time for several checkpoints in a few of them.
+SLOW = ("partitions", "group effects", "population", "counts")
+
+
+@pytest.fixture(autouse=True)
+def small_batches(request, monkeypatch):
+    if request.getfixturevalue("kind") in SLOW:
+        monkeypatch.setattr(WholeData, "sweeps_per_batch", 5)
+
+
 def fit(kind, how=None, **settings):
-    length = {"n_draws": 40 if KINDS[kind].in_partitions else 600, "n_replicas": 1}
+    length = {"n_draws": 40 if kind in SLOW else 600, "n_replicas": 1}
     return small_fit(kind, X, SHARES, GROUPS, how, **{**length, **settings})
+
+
+@cache
+def uninterrupted(kind):
+    """What several tests are held against."""
+    return fit(kind)
 
 
 def assert_same(one, other):
@@ -34,7 +50,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("kind", DENSE)
 @pytest.mark.parametrize("n_writes", [1, 3])
 def test_a_killed_fit_is_resumed(kind, n_writes, tmp_path, monkeypatch):
-    whole, how = fit(kind), {"checkpoint": tmp_path / "run.dgc"}
+    whole, how = uninterrupted(kind), {"checkpoint": tmp_path / "run.dgc"}
     with monkeypatch.context() as patch:
         killed_after(n_writes, patch)
         with pytest.raises(Killed):

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pytest
@@ -23,10 +24,7 @@ from disaggregate.saving import checkpoint_schedule
 from disaggregate.saving.archive import ArchiveError
 from tests.contract.small import small_model
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 TOWN = dg.datasets.make_districts(random_state=3)
 KINDS = {
@@ -44,6 +42,12 @@ def model_of(kind, **settings):
 
 def fit(model, **how):
     return model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, **how)
+
+
+@cache
+def uninterrupted(kind, **settings):
+    """What several tests are held against; it must not go on."""
+    return fit(model_of(kind, **settings))
 
 
 def assert_same(one, other):
@@ -77,7 +81,7 @@ def killed_after(n_writes, monkeypatch):
 def test_a_killed_fit_goes_on_to_the_same_draws(kind, n_writes, tmp_path, monkeypatch):
     # Time for several checkpoints.
     length = {} if kind == "sparse ladder" else {"n_draws": 4000 if kind == "published" else 1000}
-    whole = fit(model_of(kind, **length))
+    whole = uninterrupted(kind, **length)
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
         killed_after(n_writes, patch)
@@ -104,7 +108,7 @@ def test_where_it_runs_may_change(tmp_path, monkeypatch):
         killed_after(2, patch)
         with pytest.raises(Killed):
             fit(model_of("one replica", n_jobs=1), checkpoint=path)
-    assert_same(fit(model_of("one replica", n_jobs=2), checkpoint=path, resume=True), fit(model_of("one replica")))
+    assert_same(fit(model_of("one replica", n_jobs=2), checkpoint=path, resume=True), uninterrupted("one replica"))
 
 
 def test_nothing_is_done_twice_after_the_end(tmp_path, monkeypatch):
@@ -116,7 +120,7 @@ def test_nothing_is_done_twice_after_the_end(tmp_path, monkeypatch):
 
 def test_without_a_file_the_fit_starts_anew(tmp_path):
     path = tmp_path / "run.dgc"
-    assert_same(fit(model_of("sparse"), checkpoint=path, resume=True), fit(model_of("sparse")))
+    assert_same(fit(model_of("sparse"), checkpoint=path, resume=True), uninterrupted("sparse"))
     assert path.exists()
 
 
@@ -188,7 +192,7 @@ def test_a_warm_start_can_be_killed_and_resumed(kind, tmp_path, monkeypatch):
 
 
 def test_a_first_warm_start_is_a_fit():
-    assert_same(fit(model_of("sparse"), warm_start=True), fit(model_of("sparse")))
+    assert_same(fit(model_of("sparse"), warm_start=True), uninterrupted("sparse"))
 
 
 def test_a_warm_start_needs_the_same_fit_and_its_chains(tmp_path):
@@ -197,7 +201,7 @@ def test_a_warm_start_needs_the_same_fit_and_its_chains(tmp_path):
         model.fit(TOWN.X + 1.0, TOWN.shares, groups=TOWN.groups, warm_start=True)
     with pytest.raises(ValueError, match="copies and saved models leave behind"):
         fit(copy.deepcopy(model), warm_start=True)
-    assert_same(model, fit(model_of("sparse")))
+    assert_same(model, uninterrupted("sparse"))
 
 
 def interrupt_after(n_turns, monkeypatch, kind=DenseChains):
@@ -217,7 +221,7 @@ def interrupt_after(n_turns, monkeypatch, kind=DenseChains):
 
 @pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChains), ("sparse", SparseChain)])
 def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
-    whole = fit(model_of(kind, n_draws=10_000))
+    whole = uninterrupted(kind, n_draws=10_000)
     interrupt_after(60, monkeypatch, chain)
     with pytest.warns(match=r"Stopped early, with \d+ of 10000 draws per chain"):
         model = fit(model_of(kind, n_draws=10_000))
@@ -233,7 +237,7 @@ def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
 
 
 def test_an_interrupt_of_a_pool_keeps_what_was_drawn(monkeypatch):
-    whole = fit(model_of("one replica", n_draws=10_000))
+    whole = uninterrupted("one replica", n_draws=10_000)
     interrupt_after(60, monkeypatch)
     with ThreadPoolExecutor(2) as pool, pytest.warns(match="Stopped early"):
         model = fit(model_of("one replica", n_draws=10_000, executor=pool))
@@ -257,7 +261,7 @@ def test_an_interrupt_after_the_last_sweep_costs_nothing(owner, name, monkeypatc
         with pytest.warns(match="after the last sweep"):
             model = fit(model_of("one replica"), checkpoint=tmp_path / "run.dgc")
     assert not model.stopped_early_
-    assert_same(model, fit(model_of("one replica")))
+    assert_same(model, uninterrupted("one replica"))
 
 
 def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):
@@ -313,7 +317,7 @@ def test_a_disk_that_fills_up_costs_no_fit(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         real(*parts, **how)
 
-    whole = fit(model_of("sparse"))
+    whole = uninterrupted("sparse")
     monkeypatch.setattr(checkpoints, "write_archive", write)
     with pytest.warns(UserWarning, match="could not be written .*No space left on device.* the fit goes on"):
         kept = fit(model_of("sparse"), checkpoint=path)

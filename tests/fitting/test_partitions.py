@@ -33,10 +33,7 @@ from disaggregate.sampler.dense.partitioned import PartitionedData
 from tests.fitting.test_going_on import Killed, killed_after
 from tests.helpers.partitions import use_small_partitions
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def town(sizes: list[int], seed: int = 0):

@@ -1,18 +1,17 @@
 """Draws in rounds: until they are enough, within the budget, and the same after an interruption."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import disaggregate.estimator as estimator
 from disaggregate.posterior import stopping
-from disaggregate.posterior.stopping import more_draws
+from disaggregate.posterior.stopping import missing_draws, more_draws
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import TOWN, Killed, assert_same, fit, killed_after
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.fixture(autouse=True)
@@ -31,8 +30,32 @@ def want(monkeypatch, n_effective, rhat=np.inf):
     monkeypatch.setattr(stopping, "AGREE", rhat)
 
 
-def test_rounds_double_within_the_budget():
+def test_rounds_double_at_most_within_the_budget():
     assert [more_draws(n) for n in (30, 60, 100, 130)] == [30, 40, 0, 0]
+
+
+def test_rounds_are_as_long_as_needed():
+    assert [more_draws(40, n_missing) for n_missing in (0.0, 1.0, 25.5, 50.0)] == [0, 10, 26, 40]
+
+
+def of_draws(monkeypatch, worst, fewest, shape=(4, 250)):
+    monkeypatch.setattr(stopping, "agreement", lambda posterior, X: (worst, fewest))
+    return missing_draws(SimpleNamespace(shape=shape), None)
+
+
+def test_draws_are_missing_for_the_effective_number_or_for_agreement(monkeypatch):
+    assert of_draws(monkeypatch, 1.01, 400.0) == 0.0
+    assert of_draws(monkeypatch, 1.005, 200.0) == pytest.approx(250.0)
+    assert of_draws(monkeypatch, 1.03, 4000.0) == pytest.approx(500.0)
+    assert of_draws(monkeypatch, 1.03, 4000.0, shape=(1, 250)) == 0.0  # nobody to agree with
+    assert of_draws(monkeypatch, np.nan, 4000.0) == np.inf
+
+
+def test_the_verdict_and_the_rounds_look_at_the_same(monkeypatch):
+    want(monkeypatch, 1.0)
+    model = fit(auto())
+    found = stopping.agreement(model.posterior_, TOWN.X)
+    assert found == (model.diagnostics_.worst_rhat, model.diagnostics_.fewest_effective)
 
 
 @pytest.mark.parametrize("settings", [{}, {"prior": "spike_slab"}, {"kernel": "auto", "gamma": "auto"}])

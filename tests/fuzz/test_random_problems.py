@@ -4,10 +4,7 @@ import pytest
 from fuzz import random_problems
 from fuzz.random_problems import check_problem, random_problem, run
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.usefixtures("short_pilots"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def test_random_problems_go_all_the_way():

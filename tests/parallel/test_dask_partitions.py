@@ -35,7 +35,7 @@ SETTINGS = {"kernel": "rbf", "gamma": "scale", "centers": 10, "n_chains": 2, "n_
 
 
 @pytest.fixture(autouse=True)
-def small_partitions(monkeypatch, short_pilots):
+def small_partitions(monkeypatch):
     use_small_partitions(monkeypatch, 60)
 
 

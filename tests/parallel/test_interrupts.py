@@ -91,5 +91,5 @@ def test_a_forked_process_begins_anew():
         child = os.fork()
         if child == 0:
             with deferred_interrupts() as own:
-                os._exit(int(is_interrupted() or own.is_held or own.came))
+                os._exit(int(is_interrupted() or own.is_deferred or own.came))
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -72,9 +72,7 @@ def test_given_axes_are_used_and_the_colour_bar_can_be_left_out(ax, image):
 
 
 def test_labels_of_another_picture_are_refused(image):
-    with pytest.raises(
-        ValueError, match=r"each pixel of the picture, shape \(3, 3\), but got int64 of shape \(2, 3\)"
-    ):
+    with pytest.raises(ValueError, match=r"each pixel.*\(3, 3\).*\(2, 3\)"):
         word_overlay(image, LABELS[:2], PROBABILITY)
 
 

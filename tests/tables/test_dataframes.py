@@ -59,9 +59,7 @@ def test_lazy_frame():
 
 
 def test_no_dataframe():
-    with pytest.raises(
-        TableError, match="path of a CSV or Parquet file, or a pandas or polars dataframe, got list"
-    ):
+    with pytest.raises(TableError, match=r"path of a CSV.*got list"):
         pandas_of([1, 2])
 
 

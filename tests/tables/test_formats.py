@@ -39,3 +39,8 @@ def test_sheets(tmp_path):
     assert split_sheet("a#b.csv") == (Path("a#b.csv"), None)
     (tmp_path / "book.xlsx#x").touch()
     assert split_sheet(tmp_path / "book.xlsx#x") == (tmp_path / "book.xlsx#x", None)
+
+
+def test_a_folder_is_not_a_table_without_an_ending(tmp_path):
+    with pytest.raises(TableError, match="is a folder, where one table is expected"):
+        format_of(tmp_path)

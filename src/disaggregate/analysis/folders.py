@@ -41,7 +41,7 @@ from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.schema import Schema, apply_schema
 from disaggregate.tables.two_tables import prepared
 
-# Rows from which encoding, landmarks and widths are learned: an even choice from all files.
+# Evenly spaced rows of all files, from which encoding, landmarks and widths are learned.
 _SAMPLE = 50_000
 _CENTERS = 500
 ROWS_AT_ONCE = 5_000
@@ -66,9 +66,10 @@ def fit_folder(
 ) -> Analysis:
     """Learn about people in a folder of Parquet files from a table of group results.
 
-    Files are read block by block, here or by the workers of a Dask cluster, which must see the same paths. Only
-    the column of groups, and survey weights, are read as a whole. How features are encoded is learned from an even
-    choice of 50,000 rows. A block is read fastest where its groups lie together: write the folder sorted by group.
+    Files are read partition by partition, here or by the workers of a Dask cluster, which must see the same paths.
+    Only the column of groups and the survey weights are read at once. How features are encoded is learned from
+    50,000 evenly spaced rows. A partition is read fastest where its groups lie together: write the folder sorted
+    by group.
 
     Parameters
     ----------

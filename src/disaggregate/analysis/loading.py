@@ -1,4 +1,4 @@
-"""Models back from their files."""
+"""Loads saved models."""
 
 from __future__ import annotations
 

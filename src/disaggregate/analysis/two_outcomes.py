@@ -1,4 +1,4 @@
-"""What there is not yet for more than two outcomes says so before any work."""
+"""Refuses, before any work, what is not supported for more than two outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What in a table of people a model did not meet in its fit: new levels, new gaps, other groups."""
+"""Values in a table of people that were not in the fit: new levels, new gaps, other groups."""
 
 from __future__ import annotations
 

@@ -29,6 +29,12 @@ def whole_number(at_least: int, at_most: int = LARGEST) -> Callable[[str], int]:
     return read
 
 
+def number_or_auto(at_least: int) -> Callable[[str], int | str]:
+    """Return a reader of whole numbers from a bound, or of the word auto."""
+    number = whole_number(at_least)
+    return lambda text: text if text == "auto" else number(text)
+
+
 def probability(text: str) -> float:
     """Read a probability between 0 and 1."""
     try:

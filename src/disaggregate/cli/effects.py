@@ -35,7 +35,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add = parser.add_argument
     add_model_and_people(parser)
-    add("--feature", type=names, metavar="COLUMNS", help="features, separated by commas (default: all)")
+    add(
+        "--feature",
+        "--features",
+        type=names,
+        metavar="COLUMNS",
+        help="features, separated by commas (default: all)",
+    )
     add(
         "--step",
         type=step,

@@ -24,12 +24,12 @@ def errors_for_user() -> Iterator[None]:
     except BrokenPipeError:
         raise  # the reader of the output has ended, which is no mistake
     except (ValueError, ImportError, OSError) as error:
-        raise CommandError(as_options(_said(error))) from error
+        raise CommandError(as_options(in_words(error))) from error
     except MemoryError as error:
         raise CommandError(f"there is too little memory ({error}). {_LESS_MEMORY}") from error
 
 
-def _said(error: Exception) -> str:
+def in_words(error: Exception) -> str:
     """Return what an error says, without the number that the system has for it."""
     if not (isinstance(error, OSError) and error.strerror):
         return str(error)

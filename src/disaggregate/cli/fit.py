@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from disaggregate.cli.arguments import output_path, whole_number
+from disaggregate.cli.arguments import number_or_auto, output_path, whole_number
 from disaggregate.cli.check import MARKS
 from disaggregate.cli.command import new_command
 from disaggregate.cli.errors import errors_for_user
@@ -41,7 +41,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = new_command(
         subparsers, "fit", "learn from a table of people and a table of results", DESCRIPTION, EXAMPLES
     )
-    add_table_arguments(parser)
+    add_table_arguments(parser, or_folder=True)
     model = parser.add_argument_group("model and sampler")
     add = model.add_argument
     add("--kernel", default="auto", metavar="NAME", help="linear, rbf, … (default: average over several)")
@@ -75,8 +75,20 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="N",
         help="kernels on N averages of 5 or more people; the file then holds no individuals and can be shared",
     )
-    add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep per chain (default: 1000)")
-    add("--burn", type=whole_number(0), default=1000, metavar="N", help="sweeps to discard first (default: 1000)")
+    add(
+        "--draws",
+        type=number_or_auto(1),
+        default="auto",
+        metavar="N",
+        help="draws to keep per chain (default: auto, 250 to 4,000, until chains agree and draws suffice)",
+    )
+    add(
+        "--burn",
+        type=number_or_auto(0),
+        default="auto",
+        metavar="N",
+        help="sweeps to discard first (default: auto, 250, or 1,000 with a number of draws)",
+    )
     add("--chains", type=whole_number(1), default=4, metavar="N", help="number of chains (default: 4)")
     add("--seed", type=whole_number(0), default=0, metavar="N", help="random seed (default: 0)")
     add("--checkpoint", type=output_path, metavar="FILE", help="keep the state of the chains in FILE")
@@ -158,7 +170,7 @@ def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> No
     """Say what was found in the tables before anything is drawn; beside JSON on standard error."""
     for problem in problems:
         if not arguments.json or problem.level != "advice":
-            say(f"{MARKS[problem.level]} {problem}", error=arguments.json)
+            say(f"{MARKS[problem.level]} {as_options(str(problem))}", error=arguments.json)
 
 
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:

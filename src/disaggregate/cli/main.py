@@ -7,9 +7,9 @@ import sys
 from importlib.metadata import version
 
 from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, serve, subgroups
-from disaggregate.cli.errors import CommandError
+from disaggregate.cli.errors import CommandError, in_words
 from disaggregate.cli.paths import require_separate_paths
-from disaggregate.cli.terminal import Parser, close_quietly, say, write_what_is_possible
+from disaggregate.cli.terminal import Parser, close_quietly, say, warnings_in_a_line, write_what_is_possible
 
 COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, serve, demo, reproduce)
 USER_MISTAKE = 2
@@ -45,13 +45,16 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has printed its help or its complaint already
         return int(stop.code or 0)
     try:
-        code = _ended(arguments)
+        with warnings_in_a_line():
+            code = _ended(arguments)
         sys.stdout.flush()  # a full disk is reported here, and not by the end of the process
     except BrokenPipeError:  # the reader of the output has ended, as `head` does
         close_quietly()
         return READER_GONE
     except OSError as error:
-        say(f"disaggregate {arguments.command}: error: the output cannot be written: {error}", error=True)
+        say(
+            f"disaggregate {arguments.command}: error: the output cannot be written: {in_words(error)}", error=True
+        )
         close_quietly()
         return USER_MISTAKE
     return code

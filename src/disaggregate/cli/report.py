@@ -41,7 +41,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="COLUMNS",
         help="columns, separated by commas, each with subgroups of its own (default: categories with few levels)",
     )
-    add("--feature", type=names, metavar="COLUMNS", help="features whose effects to show (default: the first 8)")
+    add(
+        "--feature",
+        "--features",
+        type=names,
+        metavar="COLUMNS",
+        help="features whose effects to show (default: the first 8)",
+    )
     add("--title", metavar="TEXT", help="title of the page")
     add("--question", metavar="TEXT", help="the question that the page answers")
     add_min_group_size(parser)

@@ -23,12 +23,13 @@ def names(text: str) -> list[str]:
     return found
 
 
-def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add paths and roles."""
+def add_table_arguments(parser: argparse.ArgumentParser, *, or_folder: bool = False) -> None:
+    """Add paths and roles; people may be a folder of files where the command reads one."""
+    kinds = ".csv, .xlsx, .parquet" + (", a folder" if or_folder else "")
     parser.add_argument(
         "people",
         metavar="PEOPLE",
-        help="table of people, one row per person, or per cell with --count (.csv, .xlsx, .parquet, a folder)",
+        help=f"table of people, one row per person, or per cell with --count ({kinds})",
     )
     parser.add_argument("results", metavar="RESULTS", help="table of results, one row per group")
     add = parser.add_argument_group("columns of both tables").add_argument

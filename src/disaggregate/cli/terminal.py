@@ -6,7 +6,9 @@ import argparse
 import os
 import sys
 import unicodedata
-from contextlib import suppress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import IO, Any, NoReturn
 
 # Control characters, signs that turn the direction of text, halves of characters, and separators of lines.
@@ -48,6 +50,18 @@ def say(text: Any, *, error: bool = False) -> None:
         Whether it goes to standard error.
     """
     print(visible(str(text), keep="\n"), file=sys.stderr if error else sys.stdout)
+
+
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Print warnings as messages for users: where in the code they were raised does not help them."""
+
+    def tell(message: Warning | str, *given: Any, **named: Any) -> None:
+        say(f"warning: {message}", error=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        yield
 
 
 def write_what_is_possible() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from disaggregate.fitting.digests import digest, require_same_digest
 from disaggregate.fitting.draw_storage import DrawStorage, MemoryStorage
-from disaggregate.fitting.escalation import tune_ladders, worst_rhat
+from disaggregate.fitting.escalation import AGREE, tune_ladders, worst_rhat
 from disaggregate.fitting.kernel_model import TunedKernel, distributed_rows, kernel_model, tuned
 from disaggregate.fitting.kernels import kernels_of_mixture
 from disaggregate.fitting.plan import FitPlan
@@ -41,8 +41,10 @@ from disaggregate.sampler.dense.tuning import Tuning
 _PRIOR_DRAWS = 400
 
 # Single chains of so many draws or more that differ by more than this R-hat are in different modes, not just slow:
-# slow ones have had 1.07 at most.
+# slow ones have had 1.07 at most after 1,000 draws. Chains with fewer that go on anyway may just be slow up to the
+# R-hat of trials.
 _JUDGED_DRAWS, _IN_OTHER_MODES = 200, 1.1
+_FEW_DRAWS = 1000
 
 # A kernel with a small share of the draws burns in for this share of the usual sweeps at least.
 _LEAST_BURN = 0.2
@@ -111,8 +113,11 @@ class DenseSampling:
         shares = allocate(sum(self._planned()) + n_draws, weights / weights.sum())
         self._plan_draws(np.maximum(shares, self._planned()).tolist())
 
-    def again_as_ladders(self) -> DenseSampling | None:
-        """Return the same with ladders where single chains ended in different modes; None where none did."""
+    def again_as_ladders(self, may_go_on: bool) -> DenseSampling | None:
+        """Return the same with ladders where single chains ended in different modes; None where none did.
+
+        Chains that may go on are given the benefit of the doubt as long as their draws are few.
+        """
         plan = self._plan
         if not plan.escalates or plan.n_chains == 1:
             return None
@@ -121,7 +126,8 @@ class DenseSampling:
             worst_rhat(kernel, chains) if _is_single(kernel) and chains[0].n_draws >= _JUDGED_DRAWS else 1.0
             for kernel, chains in zip(self._kernels, draws, strict=True)
         ]
-        apart = [index for index, value in enumerate(rhat) if value > _IN_OTHER_MODES]
+        limit = AGREE if may_go_on and self.n_planned < _FEW_DRAWS else _IN_OTHER_MODES
+        apart = [index for index, value in enumerate(rhat) if value > limit]
         if not apart:
             return None
         reasons = [f"single chains did not agree at their end (R-hat {rhat[index]:.2f})" for index in apart]

@@ -29,7 +29,7 @@ from disaggregate.sampler.rungs import first_powers
 
 # Searches for modes: enough to drop hopeless kernels by, and more for those in the running, in pairs from opposite
 # sides of the prior, as searches from one side alone miss one of two modes every now and then.
-_FIRST_SEARCHES, _MORE_SEARCHES = 2, 6
+_FIRST_SEARCHES, MORE_SEARCHES = 2, 6
 
 # Log odds against the best kernel beyond which the normal approximation at the mode settles that a kernel is
 # hopeless: what leaves a kernel out, and again as much, as it was off by up to 2.6.
@@ -97,7 +97,7 @@ def lengths_for(plan: FitPlan) -> Lengths:
     """Bound the runs before the chains by the length of the chains."""
     n_sweeps = plan.schedule.n_sweeps
     return Lengths(
-        int(np.clip(n_sweeps // 10, 10, TRIAL_DRAWS)), int(np.clip(n_sweeps // 5, 20, ENOUGH_TO_COMPARE))
+        int(np.clip(n_sweeps // 10, 10, TRIAL_DRAWS)), int(np.clip(n_sweeps // 2, 20, ENOUGH_TO_COMPARE))
     )
 
 
@@ -132,7 +132,7 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
 def _in_the_running(evidence: list[LogEvidence], log_prior: np.ndarray, tried: Container[int]) -> list[int]:
     """List the kernels that are not hopeless and were not tried yet."""
     log_odds = log_prior + [one.value for one in evidence]
-    return [i for i in np.flatnonzero(log_odds > log_odds.max() - _HOPELESS).tolist() if i not in tried]
+    return [i for i in np.flatnonzero(log_odds >= log_odds.max() - _HOPELESS).tolist() if i not in tried]
 
 
 def worst_rhat(kernel: TunedKernel, chains: Sequence[DenseDraws]) -> float:
@@ -210,7 +210,7 @@ def _whole(model: KernelModel) -> WholeData:
 def _tune(task: _TrialTask) -> TunedKernel:
     """Tune a kernel on a single replica and judge starts; on a ladder where starts or modes ask for it."""
     kernel, data = task.kernel, task.kernel.data
-    modes = best_modes([*kernel.modes, *search_modes(data.target, _MORE_SEARCHES, kernel.rng)])
+    modes = best_modes([*kernel.modes, *search_modes(data.target, MORE_SEARCHES, kernel.rng)])
     kernel = replace(kernel, modes=modes)
     n_modes = len(distinct_modes(data, modes))
     if n_modes > 1:

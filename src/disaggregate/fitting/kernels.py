@@ -17,6 +17,7 @@ from disaggregate.model.reports import log_peaks
 from disaggregate.parallel import Monitor, run_tasks
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
+from disaggregate.sampler.dense.mode import Mode
 from disaggregate.sampler.dense.start import best_mode
 from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE, pilot_sweeps, tune
 from disaggregate.sampler.rungs import first_powers
@@ -46,17 +47,24 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
     n_replicas = 1 if by_modes else plan.n_replicas
     if len(plan.bases) == 1 and n_replicas is not None:
         return run_pilots(plan, plan.bases, [n_replicas], ENOUGH_TO_TUNE), []
-    tried: list[TunedKernel | None] = []
     if by_modes:
-        scores = weigh_by_modes(plan)
+        scores, modes = weigh_by_modes(plan)
+        kept = _kept(scores)
+        found = None if plan.n_outcomes > 2 else [modes[index] for index in kept]
+        bases = [plan.bases[index] for index in kept]
+        ready = run_pilots(plan, bases, [n_replicas] * len(kept), ENOUGH_TO_TUNE, found)
     else:
         scores, tried = weigh_by_trials(plan)
-    kept = [index for index, score in enumerate(scores) if score.weight > 0.0]
-    ready = _ready_to_run(plan, kept, n_replicas, tried)
+        kept = _kept(scores)
+        ready = _ready_to_run(plan, kept, n_replicas, tried)
     weighed = [
         replace(pilot, index=index, weight=scores[index].weight) for pilot, index in zip(ready, kept, strict=True)
     ]
     return weighed, scores if len(scores) > 1 else []
+
+
+def _kept(scores: Sequence[KernelScore]) -> list[int]:
+    return [index for index, score in enumerate(scores) if score.weight > 0.0]
 
 
 def _ready_to_run(
@@ -98,13 +106,13 @@ def weigh_by_ladders(plan: FitPlan) -> list[KernelScore]:
     return score_kernels(plan, [log_evidence([pilot.tuning.log_ratios], peak) for pilot in pilots])
 
 
-def weigh_by_modes(plan: FitPlan) -> list[KernelScore]:
+def weigh_by_modes(plan: FitPlan) -> tuple[list[KernelScore], list[Mode]]:
     """Compare kernels by the evidence that each would have if its posterior were normal (Laplace)."""
     plan.prepare()
     peak = 0.0 if plan.n_outcomes > 2 else float(log_peaks(plan.data).sum())
     pairs = zip(plan.bases, plan.streams.for_pilots(len(plan.bases)), strict=True)
     modes = [best_mode(kernel_model(plan, basis, np.ones(1)).backend.target, 2, rng) for basis, rng in pairs]
-    return score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes])
+    return score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes]), modes
 
 
 def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
@@ -147,11 +155,16 @@ class _PilotTask:
     n_replicas: int | None
     n_last: int
     generator: np.random.Generator
+    mode: Mode | None
     on_sweeps: Callable[[int], None] | None = None
 
 
 def run_pilots(
-    plan: FitPlan, bases: list[Basis], replicas: Sequence[int | None], n_last: int
+    plan: FitPlan,
+    bases: list[Basis],
+    replicas: Sequence[int | None],
+    n_last: int,
+    modes: Sequence[Mode] | None = None,
 ) -> list[TunedKernel]:
     """Make a pilot run with each kernel, side by side, and return what they found in the same order.
 
@@ -165,11 +178,15 @@ def run_pilots(
         Replicas of each; None for just enough.
     n_last : int
         Sweeps of the last phase.
+    modes : sequence of Mode, optional
+        The best mode that is known of each; without them searches are made.
     """
     plan.prepare()
+    known = [None] * len(bases) if modes is None else modes
+    rngs = plan.streams.for_pilots(len(bases))
     tasks = [
-        _PilotTask(kernel_model(plan, basis, first_powers(n_replicas)), n_replicas, n_last, generator)
-        for basis, n_replicas, generator in zip(bases, replicas, plan.streams.for_pilots(len(bases)), strict=True)
+        _PilotTask(kernel_model(plan, basis, first_powers(n_replicas)), n_replicas, n_last, rng, mode)
+        for basis, n_replicas, rng, mode in zip(bases, replicas, rngs, known, strict=True)
     ]
     what = "tuning" if len(tasks) == 1 else "comparing kernels"
     n_sweeps = len(tasks) * pilot_sweeps(n_last)
@@ -177,7 +194,7 @@ def run_pilots(
 
 
 def _run_pilot(task: _PilotTask) -> TunedKernel:
-    tuning = tune(task.model.backend, task.n_replicas, task.n_last, task.generator, task.on_sweeps)
+    tuning = tune(task.model.backend, task.n_replicas, task.n_last, task.generator, task.on_sweeps, task.mode)
     return tuned(task.model, tuning)
 
 

@@ -147,20 +147,20 @@ class FitSession:
         self._plan = replace(last.plan, progress=progress)
         self._sampling.lengthen(n_draws)
 
-    def run(self, are_enough: Callable[[Posterior], bool] | None = None) -> Fitted:
+    def run(self, missing_draws: Callable[[Posterior], float] | None = None) -> Fitted:
         """Run the chains, with checkpoints if they are wanted, and return what they drew.
 
         Parameters
         ----------
-        are_enough : callable, optional
-            Tells whether draws are enough; without it there is one round of them.
+        missing_draws : callable, optional
+            Tells how many draws per chain are missing; without it there is one round of them.
         """
         plan, writer = self.plan, None
         with plan.threads:
             if self._path is not None:
                 writer = self._checkpoints.writer(self._path, self._fingerprint, self._seed)
                 writer.watch(self._ready.resume_state(), self._ready.chains)
-            while run(self._ready, plan, writer) and self._has_more(are_enough, writer):
+            while run(self._ready, plan, writer) and self._has_more(missing_draws, writer):
                 pass
             if writer is not None:
                 writer.write()
@@ -176,17 +176,22 @@ class FitSession:
             self._sampling = self._singles
             return self._ready.fitted(self._storage)
 
-    def _has_more(self, are_enough: Callable[[Posterior], bool] | None, writer: CheckpointWriter | None) -> bool:
+    def _has_more(
+        self, missing_draws: Callable[[Posterior], float] | None, writer: CheckpointWriter | None
+    ) -> bool:
         """Tell whether chains that are done have to go on, as ladders or for another round of draws."""
-        ladders = self._ready.again_as_ladders()
+        may_go_on = missing_draws is not None and more_draws(self._ready.n_planned) > 0
+        ladders = self._ready.again_as_ladders(may_go_on)
         if ladders is not None:
             self._singles, self._sampling = self._ready, self._with_store(ladders)
             if writer is not None:
                 writer.watch(ladders.resume_state(), ladders.chains)
             return True
         sampling = self._ready
-        n_more = 0 if are_enough is None else more_draws(sampling.n_planned)
-        if n_more == 0 or are_enough is None or are_enough(sampling.so_far()):
+        if missing_draws is None or not may_go_on:
+            return False
+        n_more = more_draws(sampling.n_planned, missing_draws(sampling.so_far()))
+        if n_more == 0:
             return False
         sampling.lengthen(n_more)
         if writer is not None:

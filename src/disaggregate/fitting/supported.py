@@ -1,4 +1,4 @@
-"""What there is no sampler for is refused before any work, with what to do instead."""
+"""Refuses, before any work, what no sampler supports, and says what to do instead."""
 
 from __future__ import annotations
 

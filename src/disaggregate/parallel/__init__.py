@@ -1,4 +1,4 @@
-"""Stage 5, where it runs: chains are handed to an executor, and the sampler never asks which one."""
+"""Stage 5, where chains run: on threads, on an executor or on a Dask cluster; the sampler does not know which."""
 
 from disaggregate.parallel.dispatch import distribute, run_tasks
 from disaggregate.parallel.monitor import Monitor

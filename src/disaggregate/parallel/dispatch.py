@@ -1,4 +1,4 @@
-"""Handing work out: tasks to threads under a monitor, partitions of the data to their workers."""
+"""Distributes work: tasks to threads under a monitor, partitions of the data to their workers."""
 
 from __future__ import annotations
 

@@ -15,28 +15,28 @@ from types import FrameType
 
 
 class Interrupts:
-    """What is known of interrupts while a block lasts.
+    """What is known of interrupts inside a ``with`` statement.
 
     Attributes
     ----------
-    is_held : bool
+    is_deferred : bool
         Whether the next interrupt is only noted.
     came : bool
-        Whether one was noted since :meth:`hold`.
+        Whether one was noted since :meth:`defer`.
     """
 
     def __init__(self) -> None:
-        self.is_held = False
+        self.is_deferred = False
         self.came = False
         self.process = os.getpid()  # a forked one begins anew
 
     def defer(self) -> None:
         """Note the next interrupt from now on, instead of raising it; one more is meant, and raised."""
-        self.came, self.is_held = False, True
+        self.came, self.is_deferred = False, True
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """Take the signal."""
-        if not self.is_held or self.came:
+        if not self.is_deferred or self.came:
             raise KeyboardInterrupt
         self.came = True
 
@@ -46,11 +46,11 @@ _current: Interrupts | None = None
 
 @contextmanager
 def deferred_interrupts() -> Iterator[Interrupts]:
-    """Let a block hold interrupts back; until it does, they are raised as ever.
+    """Let the body of a ``with`` statement defer interrupts; until it does, they are raised as ever.
 
-    Blocks may be nested: what an inner one holds back is held until the outermost one ends. Whoever opened that
-    one looks after its end whether an interrupt came. Signals go to the main thread; elsewhere, and where somebody
-    has a handler of their own, nothing is noted.
+    Such statements may be nested: what an inner one defers is deferred until the outermost one ends. The caller
+    that opened it looks after its end whether an interrupt came. Signals go to the main thread; elsewhere, and
+    where the program has a handler of its own, nothing is noted.
     """
     global _current
     if _is_noted_here():
@@ -69,7 +69,7 @@ def deferred_interrupts() -> Iterator[Interrupts]:
 
 
 def defer_interrupts() -> None:
-    """Hold interrupts back from now on, until the outermost block ends; those that came before are forgotten."""
+    """Defer interrupts from now on, until the outermost ``with`` ends; those that came before are forgotten."""
     if _is_noted_here() and _is_main_thread():
         _current.defer()  # type: ignore[union-attr]
 

@@ -76,7 +76,7 @@ def run_for(task: tuple[Runner, float]) -> dict[str, Any]:
     """Run one for some seconds, to its end or to an interrupt, a batch at least; return where it is then."""
     runner, seconds = task
     with deferred_interrupts() as interrupts, one_blas_thread():
-        if not interrupts.is_held:
+        if not interrupts.is_deferred:
             interrupts.defer()
         end = time.monotonic() + seconds
         while runner.n_done < runner.n_sweeps:

@@ -177,8 +177,7 @@ def diagnose(
     """
     individuals = evenly_spaced(len(X), _MOST_INDIVIDUALS)
     rhat, ess_bulk, ess_tail = _measured(posterior, X[individuals])
-    worst = float(np.max([np.max(values) for values in rhat.values()]))
-    fewest = float(np.min([np.min(values) for ess in (ess_bulk, ess_tail) for values in ess.values()]))
+    worst, fewest = _extremes(rhat, ess_bulk, ess_tail)
     n_chains, n_draws = posterior.shape
     converged, verdict = _judge(worst, fewest, n_chains, n_draws)
     scores = float(min(ess_bulk["f"].min(), ess_tail["f"].min()))
@@ -210,6 +209,24 @@ def diagnose(
         reports,
         removed,
     )
+
+
+def agreement(posterior: Posterior, X: Any) -> tuple[float, float]:
+    """Return the worst R-hat, and the effective draws of what has fewest, as the verdict gives them.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        Draws.
+    X : Individuals or ndarray of shape (n_rows, n_features)
+        Training individuals.
+    """
+    return _extremes(*_measured(posterior, X[evenly_spaced(len(X), _MOST_INDIVIDUALS)]))
+
+
+def _extremes(rhat: dict[str, np.ndarray], *ess: dict[str, np.ndarray]) -> tuple[float, float]:
+    worst = float(np.max([np.max(values) for values in rhat.values()]))
+    return worst, float(np.min([np.min(values) for one in ess for values in one.values()]))
 
 
 def _measured(posterior: Posterior, X: Any) -> list[dict[str, np.ndarray]]:

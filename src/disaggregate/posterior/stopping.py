@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
-
-from disaggregate.posterior.convergence import bulk_ess, rank_rhat, tail_ess
+from disaggregate.posterior.diagnostics import agreement
 from disaggregate.posterior.mixture import Posterior
-from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Sweeps discarded first, draws per chain of the first round, and draws per chain at most.
 BURN, FIRST, BUDGET = 250, 250, 4000
@@ -16,12 +14,15 @@ BURN, FIRST, BUDGET = 250, 250, 4000
 # Chains agree at this R-hat, and so many effective draws give averages and ends of intervals.
 AGREE, ENOUGH = 1.01, 400.0
 
-# Individuals whose scores are checked, an even choice of them.
-_MOST_INDIVIDUALS = 200
+# A round adds this share of the draws that there are at least, and as many at most: what the present draws say of
+# how many are missing is not certain.
+_LEAST_SHARE = 0.25
 
 
-def are_enough(posterior: Posterior, X: Any) -> bool:
-    """Tell whether chains agree on scales and scores, and effective draws are as many as wanted.
+def missing_draws(posterior: Posterior, X: Any) -> float:
+    """Estimate how many draws per chain are missing, by what the verdict is given by; 0 if none are.
+
+    Effective draws grow with the number of draws, and what R-hat exceeds 1 by falls with it.
 
     Parameters
     ----------
@@ -30,14 +31,25 @@ def are_enough(posterior: Posterior, X: Any) -> bool:
     X : Individuals or ndarray of shape (n_rows, n_features)
         Training individuals.
     """
-    scores = posterior.scores(X[evenly_spaced(len(X), _MOST_INDIVIDUALS)]).reshape(*posterior.shape, -1)
-    scales = [draws.reshape(*posterior.shape, -1) for draws in posterior.scales.values()]
-    judged = np.concatenate([scores, *scales], axis=2)
-    if posterior.shape[0] > 1 and np.nanmax(rank_rhat(judged), initial=1.0) > AGREE:  # NaN where nothing moves
-        return False
-    return bool(min(np.min(bulk_ess(judged)), np.min(tail_ess(judged))) >= ENOUGH)
+    (n_chains, n_draws), (worst, fewest) = posterior.shape, agreement(posterior, X)
+    if math.isnan(worst) or math.isnan(fewest):
+        return math.inf
+    by_number = ENOUGH / max(fewest, 1.0)
+    by_agreement = (worst - 1.0) / (AGREE - 1.0) if n_chains > 1 else 0.0
+    return n_draws * max(by_number - 1.0, by_agreement - 1.0, 0.0)
 
 
-def more_draws(n_drawn: int) -> int:
-    """Return how many draws per chain the next round adds: as many as there are, within the budget."""
-    return max(min(n_drawn, BUDGET - n_drawn), 0)
+def more_draws(n_drawn: int, n_missing: float = math.inf) -> int:
+    """Return how many draws per chain the next round adds, within the budget.
+
+    Parameters
+    ----------
+    n_drawn : int
+        Draws per chain so far.
+    n_missing : float
+        About how many are missing; 0 if none are.
+    """
+    if n_missing == 0.0:
+        return 0
+    wanted = min(max(n_missing, _LEAST_SHARE * n_drawn), float(n_drawn))
+    return max(min(math.ceil(wanted), BUDGET - n_drawn), 0)

@@ -1,4 +1,4 @@
-"""What a report tells, computed once: for its sections, and for tables that are handed out beside it."""
+"""What a report says, computed once: for its sections, and for the tables that are written beside it."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
 
-# Groups up to this size are treated in one piece, larger ones in blocks.
+# Groups up to this size are treated in one piece, larger ones in parts.
 WHOLE_GROUP = 200
-BLOCK = 64
+PART_SIZE = 64
 
 # How fast counts that the evidence excludes come back as its power falls.
 _SOFTNESS = 2.0
@@ -75,7 +75,7 @@ def _largest_piece(data: GroupedData) -> np.ndarray:
     is_whole = data.sizes <= WHOLE_GROUP
     heaviest = np.maximum.reduceat(data.units, data.offsets[:-1])
     members = np.minimum(data.sizes, WHOLE_GROUP).max()
-    return np.array([members, np.where(is_whole, data.totals, BLOCK * heaviest).max()])
+    return np.array([members, np.where(is_whole, data.totals, PART_SIZE * heaviest).max()])
 
 
 def group_rows_of(evidence: EvidenceArrays, group: int) -> slice:

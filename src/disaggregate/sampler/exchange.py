@@ -1,4 +1,4 @@
-"""Replica exchange: neighbours on the ladder trade places, labels and scores summed out."""
+"""Replica exchange: neighbours on the ladder swap states, with labels and scores summed out."""
 
 from __future__ import annotations
 

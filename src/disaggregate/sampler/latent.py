@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from disaggregate.model.counts import draw_labels
-from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
+from disaggregate.sampler.evidence import PART_SIZE, WHOLE_GROUP, EvidenceArrays, group_evidence, group_rows_of
 from disaggregate.sampler.model import Prior, SparseData, State
 from disaggregate.sampler.normal import draw_positive_normal
 
@@ -15,7 +15,7 @@ from disaggregate.sampler.normal import draw_positive_normal
 def draw_scores_exactly(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Draw Z from p(Z given f, evidence): labels by their count, then truncated normals.
 
-    Groups of more than ``WHOLE_GROUP`` members are drawn in random blocks, each given the count of the rest,
+    Groups of more than ``WHOLE_GROUP`` members are drawn in random parts, each given the count of the rest,
     which leaves the same distribution invariant.
     """
     labels = np.empty(len(state.scores), dtype=bool)
@@ -77,11 +77,11 @@ def draw_group_labels(
     units = evidence.units[rows]
     labels = scores[rows] > 0.0
     order = _shuffled(n, rng)
-    for start in range(0, n, BLOCK):
-        block = order[start : start + BLOCK]
-        rest = int(units @ labels - units[block] @ labels[block])
-        possible = log_likelihood[rest : rest + units[block].sum() + 1]
-        labels[block] = draw_labels(fitted[rows][block], units[block], possible, rng)
+    for start in range(0, n, PART_SIZE):
+        part = order[start : start + PART_SIZE]
+        rest = int(units @ labels - units[part] @ labels[part])
+        possible = log_likelihood[rest : rest + units[part].sum() + 1]
+        labels[part] = draw_labels(fitted[rows][part], units[part], possible, rng)
     return labels
 
 

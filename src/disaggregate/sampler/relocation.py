@@ -1,4 +1,4 @@
-"""Moving an active kernel to a neighbouring centre, labels and scores summed out."""
+"""Moves an active kernel to a neighbouring centre, with labels and scores summed out."""
 
 from __future__ import annotations
 

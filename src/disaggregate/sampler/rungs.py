@@ -1,4 +1,4 @@
-"""Where the rungs of a ladder stand: powers of the evidence, spaced so that all neighbours swap equally often."""
+"""The rungs of a ladder: powers of the evidence, spaced so that all neighbours swap equally often."""
 
 from __future__ import annotations
 

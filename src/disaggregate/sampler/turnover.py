@@ -1,4 +1,4 @@
-"""Births and deaths of kernels, labels and scores summed out."""
+"""Births and deaths of kernels, with labels and scores summed out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: where every chain is, in a file, so that a run that was killed goes on to the same draws."""
+"""Checkpoints: the state of every chain in a file, so that a run that was killed resumes to the same draws."""
 
 from __future__ import annotations
 

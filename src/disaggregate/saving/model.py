@@ -1,4 +1,4 @@
-"""A fitted classifier, or an analysis of two tables, in a file and back."""
+"""Saves and loads a fitted classifier, or an analysis of two tables."""
 
 from __future__ import annotations
 

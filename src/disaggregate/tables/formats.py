@@ -36,6 +36,11 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
     for ending, known in endings.items():
         if name.endswith(ending):
             return known
+    if path.is_dir():
+        raise TableError(
+            f"{path} is a folder, where one table is expected: give one of its files. `disaggregate fit` and "
+            "`predict` take folders of Parquet files."
+        )
     old = " (an .xls file of old Excel: save it as .xlsx)" if name.endswith(".xls") else ""
     raise TableError(f"{path} must end in one of {', '.join(endings)}{old}; save the table as one of these.")
 

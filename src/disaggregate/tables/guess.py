@@ -1,4 +1,4 @@
-"""Which column probably is what: guessed from names and values, to be looked at by the owner of the tables."""
+"""Guesses which column plays which role, from names and values; the owner of the tables confirms it."""
 
 from __future__ import annotations
 

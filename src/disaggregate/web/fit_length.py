@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 QUICK: dict[str, object] = {"kernel": "linear", "n_draws": 500, "n_burn": 500, "n_chains": 4, "random_state": 0}
-FULL: dict[str, object] = {"n_draws": 1000, "n_burn": 1000, "n_chains": 4, "random_state": 0}
+FULL: dict[str, object] = {"n_draws": "auto", "n_burn": "auto", "n_chains": 4, "random_state": 0}
 LARGE = 5_000
 LENGTHS = {"quick": QUICK, "full": FULL}
 

@@ -1,4 +1,4 @@
-"""One analysis of one user: its folder, and how far it has come."""
+"""One analysis of one user: its folder, and the steps that are done."""
 
 from __future__ import annotations
 

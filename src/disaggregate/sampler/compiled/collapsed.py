@@ -18,7 +18,7 @@ from disaggregate.sampler.compiled.counts import (
 )
 from disaggregate.sampler.compiled.latent import total_units
 from disaggregate.sampler.compiled.normal import chances_of, fill_chances, log_normal_cdf
-from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
+from disaggregate.sampler.evidence import PART_SIZE, WHOLE_GROUP
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
@@ -142,12 +142,12 @@ def forced_side(evidence, group, positive, negative):
 
 @inlined_part
 def piece_size(n_members):
-    return n_members if n_members <= WHOLE_GROUP else BLOCK
+    return n_members if n_members <= WHOLE_GROUP else PART_SIZE
 
 
 @inlined_part
 def piece_evidence(evidence, scores, group, begin, end, likelihood, log_likelihood):
-    """Look up the evidence of a small group; for a block of a large one, hold its count where it is."""
+    """Look up the evidence of a small group; for a part of a large one, hold its count where it is."""
     first = evidence.starts[group]
     last = evidence.starts[group + 1]
     if evidence.offsets[group + 1] - evidence.offsets[group] <= WHOLE_GROUP:

@@ -9,7 +9,7 @@ from disaggregate.sampler.compiled.arrays import copy, fill, lesser, square
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.counts import draw_labels
 from disaggregate.sampler.compiled.normal import draw_positive_normal
-from disaggregate.sampler.evidence import BLOCK, WHOLE_GROUP
+from disaggregate.sampler.evidence import PART_SIZE, WHOLE_GROUP
 
 
 class Scratch(NamedTuple):
@@ -65,7 +65,7 @@ def new_scratch(n_members, n_units):
 
 @inlined_part
 def draw_group_labels(evidence, group, fitted, scores, labels, order, scratch, rng):
-    """Draw a group in one piece if it is small, else in random blocks given the count of the rest."""
+    """Draw a group in one piece if it is small, else in random parts given the count of the rest."""
     start = evidence.offsets[group]
     n = evidence.offsets[group + 1] - start
     count = 0
@@ -75,7 +75,7 @@ def draw_group_labels(evidence, group, fitted, scores, labels, order, scratch, r
         count += evidence.units[start + i] * labels[i]
     step = n
     if n > WHOLE_GROUP:
-        step = BLOCK
+        step = PART_SIZE
         for i in range(n - 1, 0, -1):
             j = int(rng.random() * (i + 1))
             order[i], order[j] = order[j], order[i]

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 
-from disaggregate.model.reports import NOTHING
 from disaggregate.sampler.compiled.arrays import copy, fill, greater
 from disaggregate.sampler.compiled.compile import kernel, part
 from disaggregate.sampler.compiled.count_likelihood import add_count_likelihoods, likelihood_gradient
@@ -14,12 +13,11 @@ from disaggregate.sampler.compiled.places import (
     add_marginal_gradient,
     add_marginals,
     draw_offsets,
-    evaluate_nodes,
     fill_centers,
-    lay_nodes,
+    integrate,
     make_shares,
     make_workspace,
-    own_report,
+    reports_count,
 )
 from disaggregate.sampler.compiled.populations import share_moments
 
@@ -123,11 +121,19 @@ def evidence_by_draw(reports, individual, group, deviation):
         shares = make_shares(reports, individual[draw], group[draw], widest, 0.0)
         workspace = make_workspace(reports, shares)
         for j in range(n_groups):
-            has_counts = reports.law[j] != NOTHING
+            has_counts = reports_count(reports, j)
             if not (has_counts or reports.is_sample[j] > 0):
                 continue
-            own = own_report(reports, rung, j, individual[draw], True, workspace)
-            n = lay_nodes(own, group[draw, j], deviation[draw, j], shares, workspace)
-            best, mass = evaluate_nodes(own, group[draw, j], deviation[draw, j], shares, n, workspace)
+            _, best, mass = integrate(
+                reports,
+                rung,
+                j,
+                individual[draw],
+                group[draw, j],
+                deviation[draw, j],
+                shares,
+                has_counts,
+                workspace,
+            )
             result[draw, j] = best + math.log(mass)
     return result

@@ -25,7 +25,7 @@ from disaggregate.model.places import (
 )
 from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import add_multiple, copy, greater, lesser, square
-from disaggregate.sampler.compiled.compile import fused_part, part
+from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 from disaggregate.sampler.compiled.count_likelihood import (
     allowed_nodes,
     cells_gradient,
@@ -35,13 +35,21 @@ from disaggregate.sampler.compiled.count_likelihood import (
     normal_gradient,
 )
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, tail
-from disaggregate.sampler.compiled.populations import Means, interpolate, likeness, share_terms, tabulate
+from disaggregate.sampler.compiled.populations import Means, facts_of, likeness, tabulate
+from disaggregate.sampler.compiled.samples import (
+    EXCESS,
+    OF_OWN,
+    OF_OWN_SQUARE,
+    OF_POOL,
+    OF_POOL_SQUARE,
+    OFFSET,
+    center_of_sample,
+    fill_sample,
+    slope_of_sample,
+)
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 _ROOT_TWO = math.sqrt(2.0)
-
-# Columns of the derivatives of a population's share at one node.
-_EXCESS, _OWN, _OWN_SQUARE, _POOL, _POOL_SQUARE, _OFFSET = range(6)
 
 
 class Shares(NamedTuple):
@@ -55,14 +63,13 @@ class Shares(NamedTuple):
 
 
 class Own(NamedTuple):
-    """One group by itself under one rung's evidence, with memory for the chances of its rows.
+    """One group that reports a count under one rung's evidence, with memory for the chances of its rows.
 
-    Calls with all of the reports cost more than what most of these functions do.
+    It may be a sample, too. Calls with all of the reports cost more than what most of these functions do.
     """
 
     number: int
     is_sample: bool
-    has_counts: bool
     is_forced: bool
     is_exact: bool
     is_bound: bool
@@ -98,7 +105,6 @@ class Workspace(NamedTuple):
     by_row: np.ndarray
     by_share: np.ndarray
     weights: np.ndarray
-    values: np.ndarray
 
 
 @part
@@ -113,13 +119,19 @@ def make_workspace(reports, shares):
         np.empty((2, greater(reports.capacity[1], 1))),
         np.empty((5, people)), np.empty(people, dtype=np.int64), np.empty(BOUND_NODES), np.empty(BOUND_NODES),
         np.empty((BOUND_NODES, n_rows)), np.empty((BOUND_NODES, 6)), np.empty((BOUND_NODES, n_points)),
-        np.empty(8),
     )  # fmt: skip
 
 
 @part
-def own_report(reports, rung, j, individual, with_counts, workspace):
-    """Take one group out of the reports; a sample has no rungs of its own."""
+def reports_count(reports, j):
+    """Whether a group's report tells anything of its rows' own count."""
+    allows_all = reports.fewest[0, j] == 0 and reports.most[0, j] == reports.total[j]
+    return reports.law[j] != NOTHING and not (reports.is_bound[j] > 0 and allows_all)
+
+
+@part
+def own_report(reports, rung, j, individual, workspace):
+    """Take one group that reports a count out of the reports; a sample has no rungs of its own."""
     start = reports.offsets[j]
     stop = reports.offsets[j + 1]
     first = reports.starts[j]
@@ -129,11 +141,10 @@ def own_report(reports, rung, j, individual, with_counts, workspace):
     own_rung = np.int64(0) if is_sample else rung
     begin, end = allowed_nodes(reports, own_rung, j)
     return Own(
-        j, is_sample, with_counts and reports.law[j] != NOTHING, is_forced(reports, own_rung, j),
-        reports.law[j] == EXACT, reports.is_bound[j] > 0, 1.0 if reports.most[own_rung, j] > 0 else -1.0, begin,
-        end, reports.share[j], reports.size[j], reports.effective[j], individual[start:stop],
-        reports.weight[start:stop], reports.counts[start:stop], reports.units[start:stop],
-        reports.nodes[first:last], reports.log_likelihood[own_rung, first:last],
+        j, is_sample, is_forced(reports, own_rung, j), reports.law[j] == EXACT, reports.is_bound[j] > 0,
+        1.0 if reports.most[own_rung, j] > 0 else -1.0, begin, end, reports.share[j], reports.size[j],
+        reports.effective[j], individual[start:stop], reports.weight[start:stop], reports.counts[start:stop],
+        reports.units[start:stop], reports.nodes[first:last], reports.log_likelihood[own_rung, first:last],
         reports.likelihood[own_rung, first:last],
         workspace.chances[0, :n], workspace.chances[1, :n], workspace.chances[2, :n], workspace.chances[3, :n],
     )  # fmt: skip
@@ -145,7 +156,8 @@ def make_shares(reports, individual, group, deviation, error):
     slope = np.zeros(individual.size)
     if reports.capacity[3] == 0:
         nothing = Means(
-            0.0, 0.0, np.zeros(1), np.ones(1), np.zeros((1, 1, 8)), np.zeros((1, 1)), np.zeros((1, 1))
+            0.0, 0.0, np.zeros(1), np.ones(1), np.zeros((1, 1, 8)), np.zeros((1, 1)), np.zeros((1, 1)),
+            np.zeros(1),
         )  # fmt: skip
         return Shares(nothing, 0.0, slope, 0.0, 1.0)
     excess, by_error, mean_rows = likeness(reports, individual, error, slope)
@@ -153,11 +165,10 @@ def make_shares(reports, individual, group, deviation, error):
     high = -np.inf
     for j in range(group.size):
         if reports.is_sample[j]:
-            start = reports.offsets[j]
-            stop = reports.offsets[j + 1]
             _, lowest, highest = sample_range(
-                reports.share[j], individual[start:stop], reports.weight[start:stop], group[j], deviation
-            )
+                reports.share[j], individual, reports.weight, reports.offsets[j], reports.offsets[j + 1],
+                group[j], deviation,
+            )  # fmt: skip
             low = lesser(low, lowest - TABLE_REACH * deviation)
             high = greater(high, highest + TABLE_REACH * deviation)
     return Shares(tabulate(reports, individual, low, high), excess, slope, by_error, mean_rows)
@@ -167,11 +178,11 @@ def make_shares(reports, individual, group, deviation, error):
 def search_range(own, offset, deviation):
     """Return where to start to look for a group's most probable offset, and between which bounds."""
     if own.is_sample:
-        return sample_range(own.share, own.individual, own.weight, offset, deviation)
+        return sample_range(own.share, own.individual, own.weight, 0, own.weight.size, offset, deviation)
     people = 0.0
     for i in range(own.counts.size):
         people += own.counts[i]
-    guess, _ = offset_of_share(own.share, own.individual, own.counts, people)
+    guess, _ = offset_of_share(own.share, own.individual, own.counts, 0, own.counts.size, people)
     told = people * INFORMATION_PER_PERSON * square(deviation)
     guess = lesser(
         greater((offset + told * guess) / (1.0 + told), offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET
@@ -180,25 +191,26 @@ def search_range(own, offset, deviation):
 
 
 @part
-def sample_range(share, individual, weight, offset, deviation):
+def sample_range(share, individual, weight, start, stop, offset, deviation):
     """Return the same for a sample, whose share alone would put the offset about where it is looked for."""
     if deviation == 0.0:
         return offset, offset, offset
-    guess, width = offset_of_share(share, individual, weight, 1.0)
+    guess, width = offset_of_share(share, individual, weight, start, stop, 1.0)
     guess = lesser(greater(guess, offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET)
     margin = SEARCH_MARGIN * deviation + SEARCH_ROOM * width
     return guess, lesser(offset, guess) - margin, greater(offset, guess) + margin
 
 
 @part
-def offset_of_share(share, individual, weight, total):
+def offset_of_share(share, individual, weight, start, stop, total):
     """Return the offset at which normal scores would have this share, and their width; weights add up to total."""
     mean = 0.0
     spread = 0.0
-    for row in range(individual.size):
-        mean += weight[row] / total * individual[row]
-        spread += weight[row] / total * square(individual[row])
-    width = math.sqrt(1.0 + greater(spread - square(mean), 0.0))
+    for row in range(start, stop):
+        mean += weight[row] * individual[row]
+        spread += weight[row] * square(individual[row])
+    mean /= total
+    width = math.sqrt(1.0 + greater(spread / total - square(mean), 0.0))
     return rough_quantile(lesser(greater(share, SHARE_MARGIN), 1.0 - SHARE_MARGIN)) * width - mean, width
 
 
@@ -228,14 +240,12 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
     by_excess = 0.0
     for j in range(group.size):
         is_sample = reports.is_sample[j] > 0
-        has_counts = with_counts and reports.law[j] != NOTHING
+        has_counts = with_counts and reports_count(reports, j)
         power = reports.powers[rung] if is_sample else 1.0
         if power == 0.0 or not (is_sample or has_counts):
             continue
         start = reports.offsets[j]
-        own = own_report(reports, rung, j, individual, with_counts, workspace)
-        n = lay_nodes(own, group[j], deviation, shares, workspace)
-        best, mass = evaluate_nodes(own, group[j], deviation, shares, n, workspace)
+        n, best, mass = integrate(reports, rung, j, individual, group[j], deviation, shares, has_counts, workspace)
         total += power * (best + math.log(mass))
         for k in range(n):
             chance = power * math.exp(workspace.log_density[k] - best)
@@ -251,10 +261,10 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
                         by_group[j] += chance * workspace.by_row[k, row - start]
             if is_sample:
                 if deviation == 0.0:
-                    by_group[j] += chance * workspace.by_share[k, _OFFSET]
-                for i in range(_OFFSET):
+                    by_group[j] += chance * workspace.by_share[k, OFFSET]
+                for i in range(OFFSET):
                     workspace.by_share[k, i] *= chance
-                by_excess += workspace.by_share[k, _EXCESS]
+                by_excess += workspace.by_share[k, EXCESS]
         if is_sample:
             add_to_points(workspace.weights[:n], workspace.by_share, by_own[j], by_pool)
     if reports.capacity[3] > 0:
@@ -262,69 +272,122 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
     return total, by_excess * shares.excess_by_error, by_scale
 
 
-@fused_part
+@part
 def add_to_points(weights, by_share, by_own, by_pool):
     """Add the gradient in the means of p at the points, from that at a group's nodes between them."""
-    for i in range(weights.shape[1]):
-        own = 0.0
-        own_square = 0.0
-        pool = 0.0
-        pool_square = 0.0
-        for k in range(weights.shape[0]):
-            own += weights[k, i] * by_share[k, _OWN]
-            own_square += weights[k, i] * by_share[k, _OWN_SQUARE]
-            pool += weights[k, i] * by_share[k, _POOL]
-            pool_square += weights[k, i] * by_share[k, _POOL_SQUARE]
-        by_own[0, i] += own
-        by_own[1, i] += own_square
-        by_pool[0, i] += pool
-        by_pool[1, i] += pool_square
+    for k in range(weights.shape[0]):
+        add_multiple(by_own[0], by_share[k, OF_OWN], weights[k])
+        add_multiple(by_own[1], by_share[k, OF_OWN_SQUARE], weights[k])
+        add_multiple(by_pool[0], by_share[k, OF_POOL], weights[k])
+        add_multiple(by_pool[1], by_share[k, OF_POOL_SQUARE], weights[k])
 
 
 @part
 def add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row):
     """Add the gradient in u, from that in the means of p at the points."""
     means = shares.means
-    for k in range(means.points.size):
-        positive = means.positive[k]
-        density = means.density[k]
-        add_slopes(positive, density, reports.pooled, by_pool[0, k], 2.0 * by_pool[1, k], by_row)
-        for j in range(reports.is_sample.size):
-            if reports.is_sample[j]:
-                start = reports.offsets[j]
-                stop = reports.offsets[j + 1]
-                add_slopes(
-                    positive[start:stop], density[start:stop], reports.weight[start:stop],
-                    by_own[j, 0, k], 2.0 * by_own[j, 1, k], by_row[start:stop],
-                )  # fmt: skip
+    for j in range(reports.is_sample.size):
+        if reports.is_sample[j]:
+            for i in range(2):  # means over all rows are averages of those of groups
+                add_multiple(by_own[j, i], means.of_all[j], by_pool[i])
+            start = reports.offsets[j]
+            add_slopes(
+                means.positive, means.density, reports.weight, by_own[j], start, reports.offsets[j + 1], by_row
+            )
     add_multiple(by_row, by_excess, shares.excess_slope)
 
 
 @fused_part
-def add_slopes(positive, density, weight, of_p, of_square, by_row):
-    for row in range(weight.size):
-        by_row[row] += weight[row] * density[row] * (of_p + of_square * positive[row])
+def add_slopes(positive, density, weight, by_own, start, stop, by_row):
+    for k in range(by_own.shape[1]):
+        of_p = by_own[0, k]
+        of_square = 2.0 * by_own[1, k]
+        for row in range(start, stop):
+            by_row[row] += weight[row] * density[k, row] * (of_p + of_square * positive[k, row])
+
+
+@inlined_part
+def integrate(reports, rung, j, individual, offset, deviation, shares, has_counts, workspace):
+    """Lay the nodes of one group's integral, and fill the log density and its derivatives there.
+
+    Returns how many nodes there are, the largest log density, and the integral in its units.
+    """
+    if has_counts:
+        own = own_report(reports, rung, j, individual, workspace)
+        n = lay_nodes(own, offset, deviation, shares, workspace)
+        evaluate_nodes(own, offset, deviation, shares, n, workspace)
+    else:
+        n = integrate_sample(
+            facts_of(reports.share[j], reports.size[j], reports.effective[j], shares.excess, shares.mean_rows),
+            (shares.means.low, shares.means.high), shares.means.points, shares.means.factors, shares.means.values,
+            j, individual, reports.weight, reports.offsets[j], reports.offsets[j + 1], offset, deviation,
+            workspace.nodes, workspace.weights, workspace.by_share, workspace.log_density,
+        )  # fmt: skip
+    best, mass = mass_of_nodes(workspace.log_density, n)
+    if deviation > 0.0 and best > -np.inf:
+        mass *= (workspace.nodes[1] - workspace.nodes[0]) / deviation
+    return n, best, mass
+
+
+@part
+def mass_of_nodes(log_density, n):
+    """Return the largest of some log densities, and the sum of all densities in its units."""
+    best = -np.inf
+    for k in range(n):
+        best = greater(best, log_density[k])
+    if best == -np.inf:  # too far away for logarithms
+        return best, 1.0
+    mass = 0.0
+    for k in range(n):
+        mass += math.exp(log_density[k] - best)
+    return best, mass
+
+
+@part
+def integrate_sample(
+    facts, bounds, points, factors, values, j, individual, weight, start, stop, offset, deviation, nodes, weights,
+    by_share, log_density,
+):  # fmt: skip
+    """Lay the nodes of a group whose rows are a sample, and fill what is there; return how many there are."""
+    n = 1
+    nodes[0] = offset
+    if deviation > 0.0:
+        n = NODES
+        present, low, high = sample_range(facts.share, individual, weight, start, stop, offset, deviation)
+        center, width = center_of_sample(
+            facts, bounds, points, factors, values, j, offset, deviation, present, low, high, weights
+        )
+        spread_nodes(nodes, center, width)
+    fill_sample(
+        facts, bounds, points, factors, values, j, offset, deviation, nodes, n, weights, by_share, log_density
+    )
+    return n
+
+
+@part
+def spread_nodes(nodes, center, width):
+    for k in range(NODES):
+        nodes[k] = center + width * SPACING * (k - 0.5 * (NODES - 1))
 
 
 @part
 def lay_nodes(own, offset, deviation, shares, workspace):
-    """Lay the nodes of one group's integral; return how many there are."""
+    """Lay the nodes of the integral of a group that reports a count; return how many there are."""
     workspace.nodes[0] = offset
     if deviation == 0.0:
         return 1
-    if own.has_counts and own.is_bound:
+    if own.is_bound:
         for k in range(BOUND_NODES):
             workspace.nodes[k] = offset + BOUND_REACH * deviation * (2.0 * k / (BOUND_NODES - 1.0) - 1.0)
         return BOUND_NODES
     center, width = find_center(own, offset, deviation, shares, workspace)
-    for k in range(NODES):
-        workspace.nodes[k] = center + width * SPACING * (k - 0.5 * (NODES - 1))
+    spread_nodes(workspace.nodes, center, width)
     return NODES
 
 
 @part
 def find_center(own, offset, deviation, shares, workspace):
-    """Find the most probable offset of a group, about, and how wide its density is there.
+    """Find the most probable offset of a group that reports a count, about, and how wide its density is there.
 
     Steps are Newton's, with the curvature that the last two slopes show. One that leaves the interval in which the
     slope changes sign goes to its middle instead.
@@ -360,23 +423,21 @@ def find_center(own, offset, deviation, shares, workspace):
 def slope_and_curvature(own, center, deviation, offset, shares, workspace):
     """Slope of the log density of a group's offset, and about its expected curvature."""
     precision = 1.0 / square(deviation)
-    slope = (center - offset) * precision
-    curvature = precision
+    slope, curvature = count_slope_and_curvature(own, offset)
+    if own.is_exact and not own.is_forced:
+        slope = 0.0
+        count_value(own, offset, workspace, workspace.by_row[0])
+        for i in range(own.counts.size):
+            slope += workspace.by_row[0, i]
     if own.is_sample:
-        interpolate(shares.means, own.number, offset, workspace.weights[0], workspace.values)
-        terms = share_terms(own.share, own.size, own.effective, shares.excess, shares.mean_rows, workspace.values)
-        slope += terms.by_offset
-        curvature += terms.information
-    if own.has_counts:
-        count_slope, count_curvature = count_slope_and_curvature(own, offset)
-        if own.is_exact and not own.is_forced:
-            count_slope = 0.0
-            count_value(own, offset, workspace, workspace.by_row[0])
-            for i in range(own.counts.size):
-                count_slope += workspace.by_row[0, i]
-        slope += count_slope
-        curvature += count_curvature
-    return slope, curvature
+        means = shares.means
+        of_share, information = slope_of_sample(
+            facts_of(own.share, own.size, own.effective, shares.excess, shares.mean_rows),
+            (means.low, means.high), means.points, means.factors, means.values, own.number, center, precision,
+            offset, workspace.weights,
+        )  # fmt: skip
+        return slope + of_share, curvature + information
+    return slope + (center - offset) * precision, curvature + precision
 
 
 @part
@@ -419,36 +480,21 @@ def fill_own(own, offset):
 
 @part
 def evaluate_nodes(own, offset, deviation, shares, n, workspace):
-    """Fill the log density and its derivatives at each node; return the largest, and the integral in its units."""
-    best = -np.inf
+    """Fill the log density of the offset and of what its group reports at each node, and its derivatives."""
+    if own.is_sample:
+        means = shares.means
+        fill_sample(
+            facts_of(own.share, own.size, own.effective, shares.excess, shares.mean_rows),
+            (means.low, means.high), means.points, means.factors, means.values, own.number, offset, deviation,
+            workspace.nodes, n, workspace.weights, workspace.by_share, workspace.log_density,
+        )  # fmt: skip
     for k in range(n):
-        value = 0.0
-        if deviation > 0.0:
-            value = -0.5 * square((workspace.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
+        value = count_value(own, workspace.nodes[k], workspace, workspace.by_row[k])
         if own.is_sample:
-            interpolate(shares.means, own.number, workspace.nodes[k], workspace.weights[k], workspace.values)
-            terms = share_terms(
-                own.share, own.size, own.effective, shares.excess, shares.mean_rows, workspace.values
-            )
-            value += terms.log_density
-            workspace.by_share[k, _EXCESS] = terms.by_excess
-            workspace.by_share[k, _OWN] = terms.by_own
-            workspace.by_share[k, _OWN_SQUARE] = terms.by_own_square
-            workspace.by_share[k, _POOL] = terms.by_pool
-            workspace.by_share[k, _POOL_SQUARE] = terms.by_pool_square
-            workspace.by_share[k, _OFFSET] = terms.by_offset
-        if own.has_counts:
-            value += count_value(own, workspace.nodes[k], workspace, workspace.by_row[k])
+            value += workspace.log_density[k]
+        elif deviation > 0.0:
+            value += -0.5 * square((workspace.nodes[k] - offset) / deviation) - _LOG_ROOT_TWO_PI
         workspace.log_density[k] = value
-        best = greater(best, value)
-    if best == -np.inf:  # too far away for logarithms
-        return best, 1.0
-    mass = 0.0
-    for k in range(n):
-        mass += math.exp(workspace.log_density[k] - best)
-    if deviation > 0.0:
-        mass *= (workspace.nodes[1] - workspace.nodes[0]) / deviation
-    return best, mass
 
 
 @part
@@ -475,15 +521,15 @@ def add_marginals(reports, individual, group, deviation, error, first_rung, last
     workspace = make_workspace(reports, shares)
     for j in range(group.size):
         is_sample = reports.is_sample[j] > 0
-        has_counts = with_counts and reports.law[j] != NOTHING
+        has_counts = with_counts and reports_count(reports, j)
         if not (is_sample or has_counts):
             continue
         value = 0.0
         for rung in range(first_rung, last_rung):
             if rung == first_rung or not is_sample:
-                own = own_report(reports, rung, j, individual, with_counts, workspace)
-                n = lay_nodes(own, group[j], deviation, shares, workspace)
-                best, mass = evaluate_nodes(own, group[j], deviation, shares, n, workspace)
+                _, best, mass = integrate(
+                    reports, rung, j, individual, group[j], deviation, shares, has_counts, workspace
+                )
                 value = best + math.log(mass)
             power = reports.powers[rung] if is_sample else 1.0
             if power > 0.0:
@@ -496,11 +542,23 @@ def fill_centers(reports, rung, individual, group, deviation, error, centers):
     shares = make_shares(reports, individual, group, deviation, error)
     workspace = make_workspace(reports, shares)
     for j in range(group.size):
-        has_counts = reports.law[j] != NOTHING
         centers[j] = group[j]
-        if deviation > 0.0 and (has_counts or reports.is_sample[j]):
-            own = own_report(reports, rung, j, individual, True, workspace)
+        if deviation == 0.0:
+            continue
+        if reports_count(reports, j):
+            own = own_report(reports, rung, j, individual, workspace)
             centers[j], _ = find_center(own, group[j], deviation, shares, workspace)
+        elif reports.is_sample[j]:
+            means = shares.means
+            present, low, high = sample_range(
+                reports.share[j], individual, reports.weight, reports.offsets[j], reports.offsets[j + 1], group[j],
+                deviation,
+            )  # fmt: skip
+            centers[j], _ = center_of_sample(
+                facts_of(reports.share[j], reports.size[j], reports.effective[j], shares.excess, shares.mean_rows),
+                (means.low, means.high), means.points, means.factors, means.values, j, group[j], deviation,
+                present, low, high, workspace.weights,
+            )  # fmt: skip
 
 
 @part
@@ -513,13 +571,11 @@ def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
     shares = make_shares(reports, individual, group, deviation, error)
     workspace = make_workspace(reports, shares)
     for j in range(group.size):
-        has_counts = reports.law[j] != NOTHING
+        has_counts = reports_count(reports, j)
         if not (has_counts or reports.is_sample[j]):
             offsets[j] = group[j] + deviation * noise[j]
             continue
-        own = own_report(reports, rung, j, individual, True, workspace)
-        n = lay_nodes(own, group[j], deviation, shares, workspace)
-        evaluate_nodes(own, group[j], deviation, shares, n, workspace)
+        n, _, _ = integrate(reports, rung, j, individual, group[j], deviation, shares, has_counts, workspace)
         chance = 1.0 - tail(noise[j]) if noise[j] > 0.0 else tail(-noise[j])
         where = quantile_of_nodes(workspace.log_density[:n], chance)
         offsets[j] = workspace.nodes[0] + where * (workspace.nodes[1] - workspace.nodes[0])

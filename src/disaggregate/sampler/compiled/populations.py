@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from disaggregate.model.populations import FARTHEST, LEAST, SHARE_ERROR, SMOOTHNESS
-from disaggregate.sampler.compiled.arrays import copy, greater, lesser, square
+from disaggregate.sampler.compiled.arrays import add_multiple, copy, greater, lesser, square
 from disaggregate.sampler.compiled.compile import fused_part, part
 from disaggregate.sampler.compiled.normal import fill_chances
 
@@ -44,6 +44,8 @@ class Means(NamedTuple):
         POOL_SQUARE_SLOPE.
     positive, density : ndarray of shape (n_points, n_rows)
         Phi and the normal density at each row and point.
+    of_all : ndarray of shape (n_groups,)
+        How much each group's rows count among all rows: means over all rows are averages of those of groups.
     """
 
     low: float
@@ -53,6 +55,7 @@ class Means(NamedTuple):
     values: np.ndarray
     positive: np.ndarray
     density: np.ndarray
+    of_all: np.ndarray
 
 
 @part
@@ -74,8 +77,11 @@ def tabulate(reports, individual, low, high):
         n = int(lesser(_POINTS + _POINTS_PER_UNIT * half, _MOST_POINTS))
     means = Means(
         low, high, np.full(n, middle), np.ones(n), np.zeros((n_groups, n, 8)), np.empty((n, n_rows)),
-        np.empty((n, n_rows)),
+        np.empty((n, n_rows)), np.zeros(n_groups),
     )  # fmt: skip
+    for j in range(n_groups):
+        for row in range(reports.offsets[j], reports.offsets[j + 1]):
+            means.of_all[j] += reports.pooled[row]  # 0 for rows that are no sample
     shifted = np.empty(n_rows)
     negative = np.empty(n_rows)
     for k in range(n):
@@ -90,25 +96,22 @@ def tabulate(reports, individual, low, high):
         for j in range(n_groups):
             if reports.is_sample[j] == 0:
                 continue
-            start = reports.offsets[j]
-            stop = reports.offsets[j + 1]
-            add_means(
-                reports.weight[start:stop], positive[start:stop], density[start:stop], means.values[j, k, :POOL]
-            )
-        add_means(reports.pooled, positive, density, pooled)  # the weight of rows that are no sample is 0
+            sums = means.values[j, k, :POOL]
+            add_means(reports.weight, positive, density, reports.offsets[j], reports.offsets[j + 1], sums)
+            add_multiple(pooled, means.of_all[j], sums)
         for j in range(n_groups):
             copy(means.values[j, k, POOL:], pooled)
     return means
 
 
 @fused_part
-def add_means(weight, positive, density, sums):
-    """Add the weighted sums of p, p^2 and their slopes over some rows."""
+def add_means(weight, positive, density, start, stop, sums):
+    """Add the weighted sums of p, p^2 and their slopes over the rows of a group."""
     first = 0.0
     second = 0.0
     first_slope = 0.0
     second_slope = 0.0
-    for row in range(weight.size):
+    for row in range(start, stop):
         of_p = weight[row] * positive[row]
         of_slope = weight[row] * density[row]
         first += of_p
@@ -122,16 +125,58 @@ def add_means(weight, positive, density, sums):
 
 
 @fused_part
-def interpolate(means, j, offset, weights, values):
-    """Fill the interpolation weights and the eight means of one group at one offset."""
-    fill_weights(means.points, means.factors, lesser(greater(offset, means.low), means.high), weights)
-    for i in range(8):
-        values[i] = 0.0
-    for k in range(means.points.size):
-        for i in range(8):
-            values[i] += weights[k] * means.values[j, k, i]
-    for i in (OWN, OWN_SQUARE, POOL, POOL_SQUARE):
-        values[i] = lesser(greater(values[i], 0.0), 1.0)
+def interpolate(bounds, points, factors, values, j, offset, weights, row):
+    """Fill a row of interpolation weights, and return the eight means of one group at one offset.
+
+    The interpolation is barycentric. Means are summed in registers: an array for the sums takes several times as
+    long.
+    """
+    offset = lesser(greater(offset, bounds[0]), bounds[1])
+    for k in range(points.size):
+        weights[row, k] = factors[k] / (offset - points[k])
+    total = 0.0
+    own = 0.0
+    own_square = 0.0
+    own_slope = 0.0
+    own_square_slope = 0.0
+    pool = 0.0
+    pool_square = 0.0
+    pool_slope = 0.0
+    pool_square_slope = 0.0
+    for k in range(points.size):
+        total += weights[row, k]
+        own += weights[row, k] * values[j, k, OWN]
+        own_square += weights[row, k] * values[j, k, OWN_SQUARE]
+        own_slope += weights[row, k] * values[j, k, OWN_SLOPE]
+        own_square_slope += weights[row, k] * values[j, k, OWN_SQUARE_SLOPE]
+        pool += weights[row, k] * values[j, k, POOL]
+        pool_square += weights[row, k] * values[j, k, POOL_SQUARE]
+        pool_slope += weights[row, k] * values[j, k, POOL_SLOPE]
+        pool_square_slope += weights[row, k] * values[j, k, POOL_SQUARE_SLOPE]
+    if not abs(total) < np.inf:  # on one of the points
+        k = 0
+        while k < points.size - 1 and offset != points[k]:
+            k += 1
+        for other in range(points.size):
+            weights[row, other] = 1.0 if other == k else 0.0
+        return (
+            values[j, k, OWN], values[j, k, OWN_SQUARE], values[j, k, OWN_SLOPE], values[j, k, OWN_SQUARE_SLOPE],
+            values[j, k, POOL], values[j, k, POOL_SQUARE], values[j, k, POOL_SLOPE],
+            values[j, k, POOL_SQUARE_SLOPE],
+        )  # fmt: skip
+    scale = 1.0 / total
+    for k in range(points.size):
+        weights[row, k] *= scale
+    return (
+        _within_one(scale * own), _within_one(scale * own_square), scale * own_slope, scale * own_square_slope,
+        _within_one(scale * pool), _within_one(scale * pool_square), scale * pool_slope,
+        scale * pool_square_slope,
+    )  # fmt: skip
+
+
+@part
+def _within_one(mean):
+    return lesser(greater(mean, 0.0), 1.0)
 
 
 class ShareTerms(NamedTuple):
@@ -153,40 +198,73 @@ class ShareTerms(NamedTuple):
     by_excess: float
 
 
+class ShareFacts(NamedTuple):
+    """What the law of one population's share depends on beside the means: worked out once per group.
+
+    Attributes
+    ----------
+    share, by_size : float
+        The reported share, and one over the number of people.
+    sampled, weight, doubt : float
+        Share of the people who were sampled, lambda, and the factor of the mixture's variance.
+    doubt_by_weight, weight_by_excess : float
+        Derivatives of the last two, in lambda and in r.
+    """
+
+    share: float
+    by_size: float
+    sampled: float
+    weight: float
+    doubt: float
+    doubt_by_weight: float
+    weight_by_excess: float
+
+
 @part
-def share_terms(share, size, n, excess, mean_rows, values):
-    """Log density of a share; ``n`` is the effective number of rows, ``size`` that of the population's people."""
+def facts_of(share, size, n, excess, mean_rows):
+    """``n`` is the effective number of rows, ``size`` that of the population's people."""
     known = excess * n
     weight = known / (known + mean_rows)
     sampled = lesser(n / size, 1.0)
+    return ShareFacts(
+        share, 1.0 / size, sampled, weight, square(1.0 - sampled) * weight / (n + weight),
+        square(1.0 - sampled) * n / square(n + weight), n * mean_rows / square(known + mean_rows),
+    )  # fmt: skip
+
+
+@part
+def share_terms(facts, values):
+    """Log density of a share, from the means."""
+    weight = facts.weight
     own = values[OWN]
     pool = values[POOL]
     blend = weight * own + (1.0 - weight) * pool
     spread = weight * values[OWN_SQUARE] + (1.0 - weight) * values[POOL_SQUARE] - square(blend)
-    mean = sampled * own + (1.0 - sampled) * blend
-    doubt = square(1.0 - sampled) * weight / (n + weight)
-    variance = doubt * greater(spread, 0.0) + mean * (1.0 - mean) / size + square(SHARE_ERROR)
-    miss = share - mean
-    log_density = -0.5 * square(miss) / variance - 0.5 * (_LOG_TWO_PI + math.log(variance))
-    by_variance = 0.5 * (square(miss) / variance - 1.0) / variance
-    by_mean = miss / variance + by_variance * (1.0 - 2.0 * mean) / size
-    by_blend = by_mean * (1.0 - sampled) - 2.0 * by_variance * doubt * blend
-    by_square = by_variance * doubt
-    by_own = by_mean * sampled + by_blend * weight
+    mean = facts.sampled * own + (1.0 - facts.sampled) * blend
+    variance = facts.doubt * greater(spread, 0.0) + mean * (1.0 - mean) * facts.by_size + square(SHARE_ERROR)
+    precision = 1.0 / variance
+    miss = facts.share - mean
+    error = square(miss) * precision
+    log_density = -0.5 * error - 0.5 * (_LOG_TWO_PI + math.log(variance))
+    by_variance = 0.5 * (error - 1.0) * precision
+    by_mean = miss * precision + by_variance * (1.0 - 2.0 * mean) * facts.by_size
+    by_blend = by_mean * (1.0 - facts.sampled) - 2.0 * by_variance * facts.doubt * blend
+    by_square = by_variance * facts.doubt
+    by_own = by_mean * facts.sampled + by_blend * weight
     by_own_square = by_square * weight
     by_pool = by_blend * (1.0 - weight)
     by_pool_square = by_square * (1.0 - weight)
     by_weight = by_blend * (own - pool) + by_square * (values[OWN_SQUARE] - values[POOL_SQUARE])
-    by_weight += by_variance * spread * square(1.0 - sampled) * n / square(n + weight)
-    by_excess = by_weight * n * mean_rows / square(known + mean_rows)
+    by_weight += by_variance * spread * facts.doubt_by_weight
+    by_excess = by_weight * facts.weight_by_excess
     by_offset = by_own * values[OWN_SLOPE] + by_own_square * values[OWN_SQUARE_SLOPE]
     by_offset += by_pool * values[POOL_SLOPE] + by_pool_square * values[POOL_SQUARE_SLOPE]
     blend_slope = weight * values[OWN_SLOPE] + (1.0 - weight) * values[POOL_SLOPE]
-    mean_slope = sampled * values[OWN_SLOPE] + (1.0 - sampled) * blend_slope
+    mean_slope = facts.sampled * values[OWN_SLOPE] + (1.0 - facts.sampled) * blend_slope
     spread_slope = weight * values[OWN_SQUARE_SLOPE] + (1.0 - weight) * values[POOL_SQUARE_SLOPE]
     spread_slope -= 2.0 * blend * blend_slope
-    variance_slope = doubt * spread_slope + (1.0 - 2.0 * mean) * mean_slope / size
-    information = square(mean_slope) / variance + 0.5 * square(variance_slope / variance)
+    variance_slope = facts.doubt * spread_slope + (1.0 - 2.0 * mean) * mean_slope * facts.by_size
+    information = square(mean_slope) * precision + 0.5 * square(variance_slope * precision)
     return ShareTerms(
         mean, variance, log_density, by_offset, information, by_own, by_own_square, by_pool, by_pool_square,
         by_excess,
@@ -207,12 +285,13 @@ def share_moments(reports, individual, group, error, moments):
             low = lesser(low, group[j])
             high = greater(high, group[j])
     means = tabulate(reports, individual, low, high)
-    weights = np.empty(means.points.size)
-    values = np.empty(8)
+    weights = np.empty((1, means.points.size))
+    bounds = (means.low, means.high)
     for j in range(group.size):
         if reports.is_sample[j]:
-            interpolate(means, j, group[j], weights, values)
-            terms = share_terms(reports.share[j], reports.size[j], reports.effective[j], excess, mean_rows, values)
+            facts = facts_of(reports.share[j], reports.size[j], reports.effective[j], excess, mean_rows)
+            values = interpolate(bounds, means.points, means.factors, means.values, j, group[j], weights, 0)
+            terms = share_terms(facts, values)
             moments[0, j] = terms.mean
             moments[1, j] = terms.variance
 
@@ -281,22 +360,3 @@ def likeness(reports, individual, error, gradient):
             of_row = reports.jackknife[row] * (chances[0, row] - means[j]) / free * (between / inside)
             gradient[row] = scale * (reports.weight[row] * of_group - of_row) * chances[2, row]
     return 0.5 * (ratio + root), by_ratio * (ratio + 1.0) * deviation, mean_rows
-
-
-@fused_part
-def fill_weights(points, factors, offset, weights):
-    """Fill the weights that interpolate between Chebyshev's points (barycentric)."""
-    n = points.size
-    for k in range(n):
-        if offset == points[k]:
-            for other in range(n):
-                weights[other] = 0.0
-            weights[k] = 1.0
-            return
-    total = 0.0
-    for k in range(n):
-        weights[k] = factors[k] / (offset - points[k])
-        total += weights[k]
-    scale = 1.0 / total
-    for k in range(n):
-        weights[k] *= scale

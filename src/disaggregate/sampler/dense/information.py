@@ -71,6 +71,8 @@ def information_of(
 
 def _integrated_out(given: Information, variance: float) -> Information:
     """Integrate intercepts of this variance out of the information given them."""
+    if variance == 0.0:
+        return given
     known = variance * given.group
     return Information(
         given.columns - (given.cross * (variance / (1.0 + known))) @ given.cross.T,

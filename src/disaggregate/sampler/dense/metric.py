@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
 
 from disaggregate.model.components import Components, scale_coordinates, scale_factors
 
@@ -159,6 +160,19 @@ def factored(step: np.ndarray, curvature: np.ndarray) -> Metric:
     unfactor = np.linalg.inv(factor)
     inverse = unfactor.transpose(0, 2, 1) @ unfactor
     return Metric(*(np.ascontiguousarray(part) for part in (step, factor, inverse)))
+
+
+def solved(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Solve for the step that a slope asks for under one curvature."""
+    step: np.ndarray = cho_solve((_cholesky(curvature), True), slope, check_finite=False)
+    return step
+
+
+def variances(curvature: np.ndarray) -> np.ndarray:
+    """Diagonal of the inverse of one curvature."""
+    unfactor = solve_triangular(_cholesky(curvature), np.eye(len(curvature)), lower=True, check_finite=False)
+    of_each: np.ndarray = np.sum(unfactor**2, axis=0)
+    return of_each
 
 
 def _cholesky(matrix: np.ndarray) -> np.ndarray:

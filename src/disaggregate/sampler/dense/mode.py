@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from disaggregate.model.components import Components, scale_coordinates, within_bounds
-from disaggregate.sampler.dense.metric import Information, Metric, factored, hold_scales, posterior_curvature
+from disaggregate.sampler.dense.metric import (
+    Information,
+    Metric,
+    factored,
+    hold_scales,
+    posterior_curvature,
+    solved,
+    variances,
+)
 from disaggregate.sampler.dense.target import Target
 
 _MOST_STEPS = 60
@@ -175,7 +183,7 @@ def _newton(
     slope = np.nan_to_num(force)
     slope[scale_coordinates(components)] = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        step = factored(np.ones(1), held).inverse[0] @ slope
+        step = solved(held[0], slope)
     return step, 0.5 * float(step @ slope)
 
 
@@ -201,8 +209,7 @@ def _rescaled(components: Components, position: np.ndarray, curvature: np.ndarra
 def weight_variances(components: Components, curvature: np.ndarray) -> np.ndarray:
     """Variance of each standard weight if the posterior were normal, given the scales."""
     weights = np.setdiff1d(np.arange(components.n_coordinates), scale_coordinates(components))
-    inverse = factored(np.ones(1), curvature[:, weights][:, :, weights]).inverse[0]
-    return np.diagonal(inverse)[: components.n_weights]
+    return variances(curvature[0][np.ix_(weights, weights)])[: components.n_weights]
 
 
 def _laplace(components: Components, position: np.ndarray, energy: float, metric: Metric) -> float:

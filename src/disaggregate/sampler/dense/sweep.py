@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from disaggregate.model.components import draw_from_prior, scale_coordinates
+from disaggregate.model.components import Components, draw_from_prior, scale_coordinates
 from disaggregate.model.priors import LOG_SCALE_BOUND, SLICE_WIDTH, ScalePrior, slice_step
 from disaggregate.sampler.dense.metric import Metric, kinetic_energy, momentum_from, velocity_of
 from disaggregate.sampler.dense.state import State, Tally, moving_rungs
@@ -23,6 +23,7 @@ MOST_STEPS = 40
 CAREFUL, CAREFUL_EVERY = 0.1, 9
 
 # How far a scale jumps, as a standard deviation of its logarithm; and in which sweeps, if it is the only one.
+# Several jump in every sweep, but by turns where a likelihood costs as much as all the rest of a sweep.
 JUMP = 1.0
 JUMP_EVERY = 4
 
@@ -52,8 +53,7 @@ def dense_sweep(
     if n_rungs > 1:
         move_replicas(target, metric, state, tally, rngs, np.zeros(1, dtype=np.int64))
     slice_scales(target, state, rngs)  # scales given the weights
-    if sweep % JUMP_EVERY == 0 or len(target.components.priors) > 1:
-        jump_in_scales(target, state, rngs)
+    jump_in_scales(target, state, rngs, jumping_scales(target.components, sweep))
     if n_rungs > 1:
         refresh_prior(target, state, rngs)
         exchange_replicas(target, state, tally, log_ratios, rngs)
@@ -159,31 +159,39 @@ def slice_scales(target: Target, state: State, rngs: Generators) -> None:
                 state.energy[chain, rung] += prior.log_kernel_at(before) - prior.log_kernel_at(after)
 
 
-def jump_in_scales(target: Target, state: State, rngs: Generators) -> None:
-    """Propose another value of each scale to each replica, with the standard weights as they are.
+def jumping_scales(components: Components, sweep: int) -> list[int]:
+    """List the scales that jump in a sweep."""
+    n_scales = len(components.priors)
+    if components.n_places or components.n_errors:
+        return [sweep % n_scales]
+    return list(range(n_scales)) if n_scales > 1 or sweep % JUMP_EVERY == 0 else []
+
+
+def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[int]) -> None:
+    """Propose another value of some scales to each replica, with the standard weights as they are.
 
     Where the reports tell little of the weights, this moves a scale far at once; and a replica that came where the
     density is so narrow that all trajectories are refused can leave.
     """
     components, n_rungs = target.components, state.position.shape[1]
-    n_scales, n_moving = len(components.priors), max(n_rungs - 1, 1)
+    n_moving = max(n_rungs - 1, 1)
     every = np.indices((len(rngs), n_moving)).reshape(2, -1)
     evaluate_replicas(target, state, *every)
     noise = np.array(
         [
-            [[(rng.standard_normal(), -rng.standard_exponential()) for _ in range(n_scales)]]
+            [[(rng.standard_normal(), -rng.standard_exponential()) for _ in scales]]
             for rng in rngs
             for _ in range(n_moving)
         ]
-    ).reshape(-1, n_scales, 2)
-    for which in range(n_scales):
+    ).reshape(-1, len(scales), 2)
+    for turn, which in enumerate(scales):
         position = state.position[tuple(every)]
-        position[:, components.n_weights + which] += JUMP * noise[:, which, 0]
+        position[:, components.n_weights + which] += JUMP * noise[:, turn, 0]
         inside = np.abs(position[:, components.n_weights + which]) <= LOG_SCALE_BOUND
         tried = np.where(inside[:, None], position, state.position[tuple(every)])
         energy, force = target.evaluate(tried, every[1])
         for index, (chain, rung) in enumerate(every.T):
-            if inside[index] and noise[index, which, 1] < state.energy[chain, rung] - energy[index]:
+            if inside[index] and noise[index, turn, 1] < state.energy[chain, rung] - energy[index]:
                 state.position[chain, rung] = position[index]
                 state.energy[chain, rung], state.force[chain, rung] = energy[index], force[index]
 

@@ -90,11 +90,12 @@ def tune(
     components = backend.target.components
     metric = metric_of(components, np.full(2 * len(powers), _FIRST_STEP), _tempered(backend, mode, powers))
     for phase, n_sweeps in enumerate((*PHASES, n_last)):
-        found = _run_phase(backend, metric, state, n_sweeps, rng, on_sweeps)
+        is_last = phase == len(PHASES)  # its steps belong to the present masses and rungs
+        found = _run_phase(backend, metric, state, n_sweeps, rng, on_sweeps, with_curvature=not is_last)
         metric = metric._replace(step=found.step)
-        if phase == len(PHASES):
-            break  # the last steps belong to the present masses and rungs
-        metric = metric_of(components, metric.step, found.curvature)
+        if is_last:
+            break
+        metric = metric_of(components, metric.step, typical_curvature(found.curvatures))
         if phase > 0 and len(powers) > 1:
             spaced = respaced(powers, 1.0 - found.swapped / n_sweeps, n_replicas)
             nearest = np.abs(log_powers(powers)[:, None] - log_powers(spaced)).argmin(axis=0)
@@ -132,7 +133,7 @@ def adapted(step: np.ndarray, tally: Tally, rate: float) -> np.ndarray:
 @dataclass(frozen=True)
 class _Phase:
     step: np.ndarray
-    curvature: np.ndarray
+    curvatures: list[np.ndarray]
     swapped: np.ndarray
     log_ratios: np.ndarray
 
@@ -144,8 +145,9 @@ def _run_phase(
     n_sweeps: int,
     rng: np.random.Generator,
     on_sweeps: Callable[[int], None] | None,
+    with_curvature: bool,
 ) -> _Phase:
-    """Adapt the steps along the way, and measure the curvature in the second half of it."""
+    """Adapt the steps along the way, and measure the curvature in the second half of it, if that is wanted."""
     n_rungs = state.position.shape[1]
     swapped, step, steps = np.zeros(n_rungs - 1), metric.step.copy(), []
     curvatures: list[np.ndarray] = []
@@ -161,12 +163,12 @@ def _run_phase(
         step = adapted(step, tally, 1.5 / math.sqrt(1.0 + turn))
         steps.append(np.log(step))
         swapped += tally.swapped[0]
-        if 2 * turn + 2 > n_sweeps // _LEARN_EVERY:
+        if with_curvature and 2 * turn + 2 > n_sweeps // _LEARN_EVERY:
             curvatures.append(backend.target.curvature(state.position[0], rungs))
         if on_sweeps is not None:
             on_sweeps(_LEARN_EVERY)
     late = np.exp(np.mean(steps[len(steps) // 2 :], axis=0))
-    return _Phase(late, typical_curvature(curvatures), swapped, log_ratios)
+    return _Phase(late, curvatures, swapped, log_ratios)
 
 
 def typical_curvature(curvatures: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
