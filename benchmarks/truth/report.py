@@ -36,7 +36,9 @@ the tables.
 Error of rates: mean absolute error of the rate of each subgroup of 100 judges or more (30 in New York) by one \
 column or two; in tables of cells, of each kind of people in all areas together. Subgroups overlap. 90 % holds: \
 how many of the intervals for these very people hold their true rate; only some methods have intervals. Slope: of \
-true rates on estimated ones; below 1 differences are overstated. Log loss and AUC of cells count every person.
+true rates on estimated ones; below 1 differences are overstated. Log loss and AUC of cells count every person. \
+Seconds: wall time, on machines with more or less other work. Fits of more than 500 areas or 5,000 rows have \
+shorter chains: see R-hat.
 
 Outcomes, in the order of their names, belong in turn to the half for choosing defaults and to the half for \
 reporting; where there is one outcome its areas do, and every method is fitted to all of them.
