@@ -185,7 +185,7 @@ def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[
             for rng in rngs
             for _ in range(n_moving)
         ]
-    ).reshape(len(rngs) * n_moving, len(scales), 2)  # also where no scale jumps
+    ).reshape(len(rngs) * n_moving, len(scales), 2)
     for turn, which in enumerate(scales):
         position = state.position[tuple(every)]
         position[:, components.n_weights + which] += JUMP * noise[:, turn, 0]
