@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
@@ -443,7 +444,9 @@ def _text_labels(folder: Path) -> tuple[int, str]:
     import disaggregate as dg
 
     model = dg.GroupStatsClassifier(kernel="linear", n_draws=5, n_burn=5, n_chains=2, n_replicas=1, progress=False)
-    model.fit(np.arange(8.0)[:, np.newaxis], np.array(["no", "yes"] * 4, dtype=object))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # five draws are few
+        model.fit(np.arange(8.0)[:, np.newaxis], np.array(["no", "yes"] * 4, dtype=object))
     model.save(folder / "labels.dgz")
     known = dg.load(folder / "labels.dgz").classes_
     return FINE if known.dtype == model.classes_.dtype else 1, str(known.tolist())

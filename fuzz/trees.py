@@ -90,7 +90,10 @@ def _other_array(array: np.ndarray, choices: Choices) -> np.ndarray:
         for _ in range(1 + choices.below(3)):
             place = choices.below(flat.size)
             if flat.dtype.kind in "iu":
-                flat[place] = choices.one_of((-1, 0, 1, 2, 9, 1000, 2**31, -(2**62), int(flat[place]) + 1))
+                odd_whole = (-1, 0, 1, 2, 9, 1000, 2**31, -(2**62), int(flat[place]) + 1)
+                flat[place] = np.array(choices.one_of(odd_whole)).astype(
+                    flat.dtype
+                )  # as it comes out, if too large
             elif flat.dtype.kind == "f":
                 odd = (0.0, -1.0, 1.0, 1e-300, 1e99, 1e200, -1e308, np.nan, np.inf, -np.inf, -float(flat[place]))
                 flat[place] = choices.one_of(odd)

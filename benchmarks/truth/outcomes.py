@@ -28,7 +28,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_limits
 
 import disaggregate as dg
@@ -302,7 +303,9 @@ class Supervised:
         n_outcomes, weight = len(task.outcomes), people_per_row(task.people)[:, None] * task.labels
         X = np.repeat(self._encode(task.people), n_outcomes, axis=0)
         y, weight, some = np.tile(np.arange(n_outcomes), len(task.people)), weight.ravel(), weight.ravel() > 0.0
-        search = LogisticRegressionCV(Cs=5, cv=5, scoring="neg_log_loss", max_iter=500)
+        search = GridSearchCV(
+            LogisticRegression(max_iter=1000), {"C": 10.0 ** np.arange(-4, 2)}, scoring="neg_log_loss"
+        )
         self._model = search.fit(X[some], y[some], sample_weight=weight[some] / weight[some].mean())
         return self
 

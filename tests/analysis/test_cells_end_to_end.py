@@ -69,7 +69,8 @@ def test_cells_have_group_effects_unless_told_otherwise(analysis, tables):
 def test_a_known_group_has_its_own_effect(tables):
     cells, votes = tables
     odd = votes.assign(yes=np.where(votes["district"] == "d03", votes["valid"], votes["yes"]))
-    analysis = dg.fit_tables(cells, odd, count="n", settings=LONGER | {"group_effects": True}, **ROLES)
+    settings = SETTINGS | {"n_draws": 300, "n_burn": 100, "group_effects": True}
+    analysis = dg.fit_tables(cells, odd, count="n", settings=settings, **ROLES)
     known = cells[cells["district"] == "d03"]
     own, new = analysis.predict(known), analysis.predict(known.assign(district="elsewhere"))
     assert (own["probability"] > new["probability"]).all()

@@ -2,6 +2,9 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
 
 from benchmarks import default_fits
 from benchmarks.resumable import read_rows, run_left
@@ -21,6 +24,27 @@ def test_both_versions_are_measured_where_the_earlier_one_can(monkeypatch):
     alone = default_fits.measure(sources, Path("work"), "10,000 groups of one", 0)
     assert math.isnan(alone["baseline_seconds"])
     assert asked == [((300, 30, 5), "new"), ((300, 30, 5), "old"), ((10_000, 1, 5), "new")]
+
+
+def test_tables_are_given_as_files(monkeypatch, tmp_path):
+    asked = []
+
+    def answer_of(module, setting, cache, source):
+        asked.append(setting)
+        return {"seconds": 2.0}
+
+    task = SimpleNamespace(
+        people=pd.DataFrame({"area": ["a", "b"], "age": [30, 40]}),
+        results=pd.DataFrame({"area": ["a", "b"], "share": [0.3, 0.4]}),
+        roles={"group": "area", "share": "share", "sampled": True},
+    )
+    monkeypatch.setattr(default_fits, "answer_of", answer_of)
+    monkeypatch.setattr(default_fits, "TABLES", {"areas": lambda data: task})
+    sources = {"present": Path("new"), "baseline": Path("old")}
+    default_fits.measure(sources, tmp_path, "areas", 0, data=tmp_path)
+    assert len(asked) == 2
+    assert asked[0]["roles"] == task.roles
+    pd.testing.assert_frame_equal(pd.read_csv(asked[0]["people"]), task.people)
 
 
 def test_the_table_has_a_ratio_where_both_were_measured(tmp_path):

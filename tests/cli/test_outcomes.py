@@ -160,6 +160,18 @@ def test_plots_of_several_outcomes(folder):
     assert analysis.plot.groups().get_xlabel() == "reported share"
 
 
+def test_plots_keep_silent_about_few(folder):
+    analysis, people = load(folder / "m.dgz"), pd.read_csv(folder / "people.csv")
+    people["kind"] = ["alone", *["several"] * (len(people) - 1)]
+    bars = analysis.plot.subgroups(people, "kind", min_group_size=10)
+    assert {text.get_text() for text in bars.texts} == {"suppressed"}
+    assert all(patch.get_width() == 0.0 for group in bars.containers for patch in group)
+    one = analysis.of_outcome(OUTCOMES[0])
+    assert {text.get_text() for text in one.plot.subgroups(people, "kind", min_group_size=10).texts} == {
+        "suppressed"
+    }
+
+
 def test_what_there_is_not_yet_says_so(folder, tmp_path):
     analysis, people = load(folder / "m.dgz"), folder / "people.csv"
     for attempt in (

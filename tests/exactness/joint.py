@@ -7,9 +7,11 @@ statistic keeps its mean; draws before and after are paired, and no autocorrelat
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,6 +50,18 @@ def report_nothing(count: int, n: int, rng: np.random.Generator) -> Evidence:
 REPORTS: tuple[Report, ...] = (report_fraction, report_noisy_count, report_count, report_nothing)
 
 
+N_PROPOSALS = 4
+
+
+class Joint(NamedTuple):
+    """A draw from the model: the problem with its reports, the state, the reports as numbers, and statistics."""
+
+    problem: SparseData
+    state: State
+    reports: np.ndarray
+    statistics: np.ndarray
+
+
 @dataclass(frozen=True)
 class Population:
     """Columns of a small problem whose every subset is far from collinear."""
@@ -57,6 +71,17 @@ class Population:
     sizes: tuple[int, ...] = SIZES
     reports: tuple[Report, ...] = REPORTS
     weights: np.ndarray | None = None
+    rng: np.random.Generator = field(default_factory=np.random.default_rng)
+
+    @cached_property
+    def _drawn(self) -> list[Joint]:
+        return []
+
+    def drawn(self, n: int) -> list[Joint]:
+        """Draw from the model: most of the work of a test, and so done once for all tests of a population."""
+        while len(self._drawn) < n:
+            self._drawn.append(draw_joint(self, self.rng))
+        return self._drawn[:n]
 
     @cached_property
     def unreported(self) -> SparseData:
@@ -72,25 +97,27 @@ class Population:
         return group_rows(ids, dict(enumerate(evidence)), self.weights)
 
 
-def small_population(rng: np.random.Generator, *, n_columns: int = 5, n_fixed: int = 1) -> Population:
-    psi = rng.standard_normal((n_columns, sum(SIZES))) + 0.4
+@cache
+def small_population(*, n_fixed: int = 1) -> Population:
+    rng = np.random.default_rng(zlib.crc32(f"small population, {n_fixed}".encode()))
+    psi = rng.standard_normal((5, sum(SIZES))) + 0.4
     psi[:n_fixed] = 1.0
-    return Population(psi / np.sqrt(np.mean(psi**2, axis=1, keepdims=True)), n_fixed)
+    return Population(psi / np.sqrt(np.mean(psi**2, axis=1, keepdims=True)), n_fixed, rng=rng)
 
 
-def weighted_population(rng: np.random.Generator) -> Population:
+@cache
+def weighted_population() -> Population:
     """People of unequal survey weight, whose groups report weighted shares."""
-    population = small_population(rng)
     reports = (report_fraction, report_fraction, report_nothing, report_fraction)
-    return replace(population, reports=reports, weights=np.array([1, 3, 1, 2, 5, 1, 2, 1, 4, 2.0]))
+    rng = np.random.default_rng(zlib.crc32(b"weighted population"))
+    weights = np.array([1, 3, 1, 2, 5, 1, 2, 1, 4, 2.0])
+    return replace(small_population(), reports=reports, weights=weights, rng=rng)
 
 
-def draw_joint(
-    population: Population, n_proposals: int, rng: np.random.Generator
-) -> tuple[SparseData, State, np.ndarray]:
-    """Draw parameters, scores and reports from the model; return them with the reports as numbers."""
+def draw_joint(population: Population, rng: np.random.Generator) -> Joint:
+    """Draw parameters, scores and reports from the model."""
     unreported = population.unreported
-    state = empty_state(unreported, n_proposals)
+    state = empty_state(unreported, N_PROPOSALS)
     n_selectable = len(population.psi) - population.n_fixed
     chosen = np.flatnonzero(rng.random(n_selectable) < rng.beta(PRIOR.a, PRIOR.b)) + population.n_fixed
     chosen = rng.permutation(chosen)
@@ -110,7 +137,8 @@ def draw_joint(
         for report, count, n in zip(population.reports, counts, totals, strict=True)
     ]
     numbers = np.array([_as_number(e, n) for e, n in zip(evidence, totals, strict=True)])
-    return population.reported(evidence), state, numbers
+    problem = population.reported(evidence)
+    return Joint(problem, state, numbers, statistics(problem, state, numbers))
 
 
 def group_counts(problem: SparseData, state: State) -> np.ndarray:
@@ -161,7 +189,6 @@ def z_scores(
     *,
     n_draws: int = 4000,
     n_repeats: int = 3,
-    n_proposals: int = 4,
     corrupt: Callable[[SparseData], SparseData] = lambda problem: problem,
 ) -> np.ndarray:
     """Standardised mean change of each statistic under the block; statistics that never change are left out.
@@ -169,9 +196,7 @@ def z_scores(
     ``corrupt`` gives the block other evidence than the one that was reported, for samplers that are wrong
     on purpose.
     """
-    changes = np.array(
-        list(_changes(block, population, rng, n_draws, n_repeats, n_proposals, corrupt)), dtype=float
-    )
+    changes = np.array(list(_changes(block, population, rng, n_draws, n_repeats, corrupt)), dtype=float)
     spread = changes.std(axis=0, ddof=1)
     moved = spread > 1e-9  # what a block must keep, it keeps up to rounding
     assert moved.any(), "the block changes nothing"
@@ -184,12 +209,10 @@ def _changes(
     rng: np.random.Generator,
     n_draws: int,
     n_repeats: int,
-    n_proposals: int,
     corrupt: Callable[[SparseData], SparseData],
 ) -> Iterator[np.ndarray]:
-    for _ in range(n_draws):
-        problem, state, reports = draw_joint(population, n_proposals, rng)
-        before = statistics(problem, state, reports)
+    for problem, drawn, reports, before in population.drawn(n_draws):
+        state = State(*(array.copy() for array in drawn))
         given = corrupt(problem)
         for _ in range(n_repeats):
             block(given, PRIOR, state, rng)

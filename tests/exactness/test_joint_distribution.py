@@ -68,7 +68,7 @@ BLOCKS = {
 @pytest.mark.parametrize("n_fixed", [0, 1], ids=["no intercept", "intercept"])
 @pytest.mark.parametrize("name", BLOCKS)
 def test_block_leaves_the_joint_distribution_invariant(name: str, n_fixed: int, rng: np.random.Generator) -> None:
-    z = z_scores(BLOCKS[name], small_population(rng, n_fixed=n_fixed), rng)
+    z = z_scores(BLOCKS[name], small_population(n_fixed=n_fixed), rng)
     assert np.abs(z).max() < PASSES
 
 
@@ -77,7 +77,7 @@ WEIGHTED = ("Hamiltonian weights", "exact latent scores", "random-walk latent sc
 
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_survey_weights(name: str, rng: np.random.Generator) -> None:
-    z = z_scores(BLOCKS[name], weighted_population(rng), rng)
+    z = z_scores(BLOCKS[name], weighted_population(), rng)
     assert np.abs(z).max() < PASSES
 
 
@@ -88,7 +88,7 @@ def test_survey_weights_of_the_wrong_people_are_caught(rng: np.random.Generator)
             units[start:stop] = units[start:stop][::-1]
         return problem._replace(evidence=problem.evidence._replace(units=units))
 
-    z = z_scores(latent.draw_scores_exactly, weighted_population(rng), rng, corrupt=mixed_up)
+    z = z_scores(latent.draw_scores_exactly, weighted_population(), rng, corrupt=mixed_up)
     assert np.abs(z).max() > FAILS
 
 
@@ -106,7 +106,7 @@ def without_beta_normaliser(problem: SparseData) -> SparseData:
 
 @pytest.mark.parametrize("block", [latent.draw_scores_exactly, latent.walk_scores], ids=["exact", "metropolis"])
 def test_dropping_the_beta_normaliser_is_caught(block: Block, rng: np.random.Generator) -> None:
-    z = z_scores(block, small_population(rng), rng, corrupt=without_beta_normaliser)
+    z = z_scores(block, small_population(), rng, corrupt=without_beta_normaliser)
     assert np.abs(z).max() > FAILS
 
 
@@ -114,7 +114,7 @@ def test_one_degree_of_freedom_too_many_is_caught(rng: np.random.Generator) -> N
     def printed_scale(problem: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
         scale.draw_scale(problem, prior._replace(mu=prior.mu + 1.0), state, rng)
 
-    z = z_scores(printed_scale, small_population(rng), rng)
+    z = z_scores(printed_scale, small_population(), rng)
     assert np.abs(z).max() > FAILS
 
 
@@ -122,7 +122,7 @@ def test_missing_hastings_ratio_is_caught(rng: np.random.Generator, monkeypatch:
     block = in_turn(
         products.gather_products, plain_selection.select_kernels, weights.draw_weights, products.fit_rows
     )
-    population = small_population(rng)
+    population = small_population()
     assert np.abs(z_scores(block, population, rng, n_draws=2000)).max() < PASSES
     monkeypatch.setattr(plain_selection, "log_birth_hastings", lambda n_selectable, n_active: 0.0)
     assert np.abs(z_scores(block, population, rng, n_draws=2000)).max() > FAILS
@@ -133,7 +133,7 @@ def test_missing_hastings_ratio_of_turnovers_is_caught(
 ) -> None:
     monkeypatch.setattr(plain_turnover, "TURNOVERS", 4)  # plain ones are slow
     block = in_turn(plain_turnover.turn_over_kernels, latent.draw_scores_exactly)
-    population = small_population(rng)
+    population = small_population()
     assert np.abs(z_scores(block, population, rng, n_draws=300)).max() < PASSES
     monkeypatch.setattr(plain_turnover, "log_birth_hastings", lambda n_selectable, n_active: 0.0)
     assert np.abs(z_scores(block, population, rng, n_draws=300)).max() > FAILS
@@ -149,7 +149,7 @@ def test_labels_that_ignore_the_count_are_caught(rng: np.random.Generator) -> No
         )
         return problem._replace(evidence=nothing)
 
-    z = z_scores(latent.draw_scores_exactly, small_population(rng), rng, corrupt=ignore_count)
+    z = z_scores(latent.draw_scores_exactly, small_population(), rng, corrupt=ignore_count)
     assert np.abs(z).max() > FAILS
 
 
@@ -160,7 +160,7 @@ def test_stale_weights_after_selection_are_caught(rng: np.random.Generator) -> N
         products.gather_products(problem, prior, state, rng)
         selection.select_kernels(problem, prior, state, rng)
 
-    z = z_scores(keep_old_fit, small_population(rng), rng)
+    z = z_scores(keep_old_fit, small_population(), rng)
     assert np.abs(z).max() > FAILS
 
 
@@ -174,5 +174,5 @@ def test_labels_drawn_without_their_scores_are_caught(rng: np.random.Generator) 
             labels = rng.permutation(draw_labels(state.fitted[rows], units, log_likelihood, rng))
             draw_scores_given_labels(state, rows, labels, rng)
 
-    z = z_scores(random_members, small_population(rng), rng)
+    z = z_scores(random_members, small_population(), rng)
     assert np.abs(z).max() > FAILS

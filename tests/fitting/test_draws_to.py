@@ -21,6 +21,7 @@ from disaggregate.fitting.draw_storage import FolderStorage
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
+from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.storage.draw_store import DrawsOnDisk, InMemoryDraws
 from tests.contract.small import small_model
 from tests.fitting.test_going_on import (
@@ -264,7 +265,7 @@ KINDS_OF_CHAIN = {
 }
 A_TURN = {
     "dense": 50 * 8 * 10,
-    "places": 50 * 8 * 10,
+    "places": 10 * 8 * 25,
     "sparse": 50 * 16,
     "sparse ladder": 10 * 16,
 }  # bytes that it draws, at least
@@ -287,9 +288,12 @@ def kind_and_chain(request):
 
 
 @pytest.fixture
-def chain(kind_and_chain):
+def chain(kind_and_chain, monkeypatch):
     """The chain again for every test, with a plan for more draws than it will come to."""
-    twin = copy.deepcopy(kind_and_chain[1])
+    kind, first = kind_and_chain
+    if kind == "places":  # whose sweeps are slow
+        monkeypatch.setattr(WholeData, "sweeps_per_batch", 10)
+    twin = copy.deepcopy(first)
     twin.schedule = replace(twin.schedule, n_burn=10, n_draws=10**6)
     return twin
 

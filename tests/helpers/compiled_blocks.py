@@ -21,12 +21,78 @@ from disaggregate.sampler.compiled import selection as _selection
 from disaggregate.sampler.compiled import sweep as _sweep
 from disaggregate.sampler.compiled import turnover as _turnover
 from disaggregate.sampler.compiled import weights_and_scale as _scale
+from disaggregate.sampler.compiled.disk_cache import keep_on_disk
 from disaggregate.sampler.model import Prior, SparseData, State
 
 
-def block(part: Callable) -> Callable:
-    """Compile a way into one Gibbs block."""
-    return numba.njit(lambda problem, prior, state, rng: part(problem, prior, state, rng), nogil=True)
+def compiled(function: Callable) -> Callable:
+    """Compile a way into a part, and keep it on disk for other processes that run tests."""
+    return keep_on_disk(numba.njit(function, nogil=True))
+
+
+@compiled
+def expand_scores(problem, prior, state, rng):
+    _expansion.expand_scores(problem, prior, state, rng)
+
+
+@compiled
+def slice_fit_scale(problem, prior, state, rng):
+    _expansion.slice_fit_scale(problem, prior, state, rng)
+
+
+@compiled
+def relocate_kernels(problem, prior, state, rng):
+    _relocation.relocate_kernels(problem, prior, state, rng)
+
+
+@compiled
+def turn_over_kernels(problem, prior, state, rng):
+    _turnover.turn_over_kernels(problem, prior, state, rng)
+
+
+@compiled
+def move_weights(problem, prior, state, rng):
+    _hamiltonian.move_weights(problem, prior, state, rng)
+
+
+@compiled
+def draw_scores_exactly(problem, prior, state, rng):
+    _latent.draw_scores_exactly(problem, prior, state, rng)
+
+
+@compiled
+def walk_scores(problem, prior, state, rng):
+    _latent.walk_scores(problem, prior, state, rng)
+
+
+@compiled
+def gather_products(problem, prior, state, rng):
+    _products.gather_products(problem, prior, state, rng)
+
+
+@compiled
+def fit_rows(problem, prior, state, rng):
+    _products.fit_rows(problem, prior, state, rng)
+
+
+@compiled
+def draw_scale(problem, prior, state, rng):
+    _scale.draw_scale(problem, prior, state, rng)
+
+
+@compiled
+def slice_scale(problem, prior, state, rng):
+    _scale.slice_scale(problem, prior, state, rng)
+
+
+@compiled
+def draw_weights(problem, prior, state, rng):
+    _scale.draw_weights(problem, prior, state, rng)
+
+
+@compiled
+def select_kernels(problem, prior, state, rng):
+    _selection.select_kernels(problem, prior, state, rng)
 
 
 def one_sweep(advance: Callable) -> Callable:
@@ -41,58 +107,54 @@ def one_sweep(advance: Callable) -> Callable:
     return sweep
 
 
-expansion = SimpleNamespace(
-    expand_scores=block(_expansion.expand_scores), slice_fit_scale=block(_expansion.slice_fit_scale)
-)
-relocation = SimpleNamespace(relocate_kernels=block(_relocation.relocate_kernels))
-turnover = SimpleNamespace(turn_over_kernels=block(_turnover.turn_over_kernels))
-hamiltonian = SimpleNamespace(move_weights=block(_hamiltonian.move_weights))
-latent = SimpleNamespace(
-    draw_scores_exactly=block(_latent.draw_scores_exactly), walk_scores=block(_latent.walk_scores)
-)
-products = SimpleNamespace(gather_products=block(_products.gather_products), fit_rows=block(_products.fit_rows))
-scale = SimpleNamespace(draw_scale=block(_scale.draw_scale), slice_scale=block(_scale.slice_scale))
-selection = SimpleNamespace(select_kernels=block(_selection.select_kernels))
+expansion = SimpleNamespace(expand_scores=expand_scores, slice_fit_scale=slice_fit_scale)
+relocation = SimpleNamespace(relocate_kernels=relocate_kernels)
+turnover = SimpleNamespace(turn_over_kernels=turn_over_kernels)
+hamiltonian = SimpleNamespace(move_weights=move_weights)
+latent = SimpleNamespace(draw_scores_exactly=draw_scores_exactly, walk_scores=walk_scores)
+products = SimpleNamespace(gather_products=gather_products, fit_rows=fit_rows)
+scale = SimpleNamespace(draw_scale=draw_scale, slice_scale=slice_scale)
+selection = SimpleNamespace(select_kernels=select_kernels)
 sweep = SimpleNamespace(
     sparse_sweep=one_sweep(_sweep.advance_sparse),
     published_sweep=one_sweep(_sweep.advance_published),
 )
-weights = SimpleNamespace(draw_weights=block(_scale.draw_weights))
+weights = SimpleNamespace(draw_weights=draw_weights)
 
 
-@numba.njit
+@compiled
 def draw_positive_normal(mean, rng):
     return _normal.draw_positive_normal(mean, rng)
 
 
-@numba.njit
+@compiled
 def log_normal_cdf(x):
     return _normal.log_normal_cdf(x)
 
 
-@numba.njit
+@compiled
 def chances_of(fitted):
     return _normal.chances_of(fitted)
 
 
-@numba.njit
+@compiled
 def count_law(fitted, units, law, longer):
     positive, negative, _ = _normal.chances_of(fitted)
     return _counts.count_law(positive, negative, units, law, longer)
 
 
-@numba.njit
+@compiled
 def log_evidence_given_fitted(fitted, units, likelihood, log_likelihood, law, longer):
     found = count_law(fitted, units, law, longer)
     return _counts.log_evidence_given_law(found, fitted, units, likelihood, log_likelihood)
 
 
-@numba.njit
+@compiled
 def collapsed_likelihood(evidence, scores, fitted, least):
     return _collapsed.collapsed_likelihood(evidence, scores, fitted, least)
 
 
-@numba.njit
+@compiled
 def collapsed_gradient(evidence, scores, fitted, gradient):
     return _collapsed.collapsed_gradient(evidence, scores, fitted, gradient)
 

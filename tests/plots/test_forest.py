@@ -85,6 +85,12 @@ def test_a_row_without_an_estimate_stays_empty(ax, table):
     assert len(ax.texts) == 1
 
 
+def test_a_suppressed_row_says_so(ax, table):
+    notes = ["suppressed: fewer than 10 people", ""]
+    subgroup_forest(table.assign(estimate=[np.nan, 0.2], conf_low=np.nan, conf_high=np.nan, note=notes), ax=ax)
+    assert ax.texts[0].get_text() == "suppressed"
+
+
 def test_a_new_figure_grows_with_the_rows(table):
     low = subgroup_forest(table).figure.get_figheight()
     high = subgroup_forest(pd.concat([table] * 20)).figure.get_figheight()

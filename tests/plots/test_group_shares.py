@@ -42,6 +42,14 @@ def test_the_legend_counts_and_the_misses_are_named(ax, table):
     assert [text.get_text() for text in ax.texts] == ["11"]
 
 
+def test_the_legend_says_that_groups_are_suppressed(ax, table):
+    numbers = ["reported", "implied", "conf_low", "conf_high"]
+    hidden = table.assign(note=["suppressed: fewer than 10 people", *[""] * (len(table) - 1)])
+    hidden.loc[0, numbers] = np.nan
+    labels = [text.get_text() for text in group_shares(hidden, ax=ax).get_legend().get_texts()]
+    assert any(label.startswith("suppressed or without a reported share") for label in labels)
+
+
 def test_an_edge_of_the_interval_is_no_miss(ax, table):
     group_shares(table.iloc[[2]], ax=ax)
     assert not ax.texts

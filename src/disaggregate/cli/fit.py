@@ -170,7 +170,7 @@ def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> No
     """Say what was found in the tables before anything is drawn; beside JSON on standard error."""
     for problem in problems:
         if not arguments.json or problem.level != "advice":
-            say(f"{MARKS[problem.level]} {problem}", error=arguments.json)
+            say(f"{MARKS[problem.level]} {as_options(str(problem))}", error=arguments.json)
 
 
 def _tell(analysis: Any, arguments: argparse.Namespace) -> None:

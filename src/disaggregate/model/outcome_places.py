@@ -32,7 +32,7 @@ MOST_STEPS = 60
 # Slopes so many widths to both sides tell how wide the density is; and how much wider or narrower than the
 # information of the report says it can be.
 APART = 1.0
-NARROWEST, WIDEST = 0.1, 10.0
+NARROWEST, WIDEST = 0.1, 4.0
 
 # Added to curvatures, in units of their trace: a report that does not tell all outcomes apart, with a prior that
 # says nothing, leaves a direction without any.

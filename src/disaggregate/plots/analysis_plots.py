@@ -30,20 +30,23 @@ class AnalysisPlots:
         self._analysis = analysis
 
     def subgroups(
-        self, people: Any, by: str | Sequence[str], *, level: float = 0.9, ax: Axes | None = None
+        self,
+        people: Any,
+        by: str | Sequence[str],
+        *,
+        level: float = 0.9,
+        min_group_size: int = 1,
+        ax: Axes | None = None,
     ) -> Axes:
         """Draw the rate of each subgroup; arguments as for :meth:`Analysis.subgroups`.
 
         Shares of more than two outcomes are bars; ``analysis.of_outcome(name).plot.subgroups`` has intervals.
         """
+        table = self._analysis.subgroups(people, by, level=level, min_group_size=min_group_size)
         if self._analysis.outcomes:
-            return outcome_bars(self._analysis.subgroups(people, by, level=level), ax=ax)
-        everybody = self._analysis.subgroups(people, [], level=level)
-        drawn = subgroup_forest(
-            self._analysis.subgroups(people, by, level=level),
-            reference=float(everybody["estimate"].iloc[0]),
-            ax=ax,
-        )
+            return outcome_bars(table, ax=ax)
+        everybody = self._analysis.subgroups(people, [], level=level, min_group_size=min_group_size)
+        drawn = subgroup_forest(table, reference=float(everybody["estimate"].iloc[0]), ax=ax)
         drawn.set_xlabel(f"share of “{self._analysis.outcome_name}”")
         return drawn
 
@@ -53,14 +56,16 @@ class AnalysisPlots:
         features: str | Sequence[str] | Mapping[str, Any] | None = None,
         *,
         level: float = 0.9,
+        min_group_size: int = 1,
         ax: Axes | None = None,
     ) -> Axes:
         """Draw the effect of each feature; arguments as for :meth:`Analysis.effects`."""
-        return subgroup_forest(self._analysis.effects(people, features, level=level), reference=0.0, ax=ax)
+        table = self._analysis.effects(people, features, level=level, min_group_size=min_group_size)
+        return subgroup_forest(table, reference=0.0, ax=ax)
 
-    def groups(self, *, level: float = 0.9, ax: Axes | None = None) -> Axes:
-        """Draw what groups reported against what the model implies for them."""
-        table = self._analysis.group_table(level)
+    def groups(self, *, level: float = 0.9, min_group_size: int = 1, ax: Axes | None = None) -> Axes:
+        """Draw what groups reported against what the model implies for them; smaller groups are not drawn."""
+        table = self._analysis.group_table(level, min_group_size=min_group_size)
         if OUTCOME in table:
             named = zip(table["group"], table[OUTCOME], strict=True)
             table = table.assign(group=[f"{group}, {outcome}" for group, outcome in named])

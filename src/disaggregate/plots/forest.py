@@ -9,8 +9,9 @@ import pandas as pd
 
 from disaggregate.plots.canvas import axes_or_new, write_beside
 from disaggregate.plots.districts import COLOURS
-from disaggregate.plots.results import INTERVAL, arms, key_columns, require_results
+from disaggregate.plots.results import INTERVAL, arms, key_columns, require_results, suppressed_rows
 from disaggregate.tables.rounding import in_digits, worthwhile_digits
+from disaggregate.tables.suppression import SUPPRESSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,8 +89,9 @@ def _no_difference(table: pd.DataFrame) -> float | None:
 
 
 def _write_numbers(ax: Axes, table: pd.DataFrame) -> None:
-    rows = table[list(INTERVAL)].to_numpy(dtype=np.float64)
+    rows, suppressed = table[list(INTERVAL)].to_numpy(dtype=np.float64), suppressed_rows(table)
     for index, (row, digits) in enumerate(zip(rows, worthwhile_digits(table, _FEWEST_DIGITS), strict=True)):
         estimate, low, high = (in_digits(value, digits) for value in row)
-        if np.isfinite(row[0]):
-            write_beside(ax, f"{estimate}  [{low}, {high}]", index, distance=8)
+        told = f"{estimate}  [{low}, {high}]" if np.isfinite(row[0]) else SUPPRESSED if suppressed[index] else ""
+        if told:
+            write_beside(ax, told, index, distance=8)

@@ -10,7 +10,7 @@ import pandas as pd
 from disaggregate.plots.canvas import axes_or_new
 from disaggregate.plots.districts import COLOURS
 from disaggregate.plots.plane import point_area
-from disaggregate.plots.results import arms, require_results
+from disaggregate.plots.results import arms, require_results, suppressed_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,10 @@ def group_shares(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     _name_groups(ax, known[misses])
     silent = len(table) - len(known)
     if silent:
-        ax.errorbar([], [], fmt="none", label=f"without a reported share, not drawn ({silent})")
+        why = (
+            "suppressed or without a reported share" if any(suppressed_rows(table)) else "without a reported share"
+        )
+        ax.errorbar([], [], fmt="none", label=f"{why}, not drawn ({silent})")
     ax.set(xlabel="reported share", ylabel="implied share")
     ax.legend(loc="best", framealpha=0.9, fontsize="small")
     return ax

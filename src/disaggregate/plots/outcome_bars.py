@@ -9,8 +9,9 @@ import pandas as pd
 
 from disaggregate.plots.canvas import axes_or_new
 from disaggregate.plots.forest import INCHES_A_ROW, MOST_INCHES
-from disaggregate.plots.results import key_columns, require_results
+from disaggregate.plots.results import key_columns, require_results, suppressed_rows
 from disaggregate.posterior.outcomes import OUTCOME
+from disaggregate.tables.suppression import SUPPRESSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,6 +67,8 @@ def outcome_bars(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
                 color="white" if colour in _DARK else "black",
             )
         left += width
+    for row in np.flatnonzero(suppressed_rows(table.iloc[:: len(outcomes)])).tolist():
+        ax.text(0.01, row, SUPPRESSED, verticalalignment="center", fontsize="small", color="0.4")
     ax.set_yticks(rows, labels)
     ax.set(xlim=(0.0, 1.0), ylim=(len(labels) - 0.4, -0.6), xlabel="share")
     ax.tick_params(axis="y", length=0)

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from disaggregate.tables.suppression import NOTE, is_suppressed
+
 INTERVAL = ("estimate", "conf_low", "conf_high")
 
 
@@ -29,6 +31,11 @@ def require_results(table: Any, columns: Iterable[str], made_by: str) -> None:
 def key_columns(table: pd.DataFrame) -> list[str]:
     """Return the columns that say what a row is: those before the estimate."""
     return list(table.columns[: list(table.columns).index("estimate")])
+
+
+def suppressed_rows(table: pd.DataFrame) -> list[bool]:
+    """Tell which rows have no numbers because they describe too few people."""
+    return [is_suppressed(note) for note in table[NOTE]] if NOTE in table else [False] * len(table)
 
 
 def arms(table: pd.DataFrame, centre: str = "estimate") -> NDArray[np.float64]:

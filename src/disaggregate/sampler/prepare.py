@@ -78,9 +78,8 @@ def prepare_outcomes(has_places: bool = False) -> None:
     has_places : bool, default=False
         Whether intercepts of groups are integrated out.
     """
-    prepare_by("outcomes", partial(_compile_outcome_likelihood, 0.0))
-    if has_places:
-        prepare_by("places of outcomes", partial(_compile_outcome_likelihood, 1.0))
+    name, deviation = ("places of outcomes", 1.0) if has_places else ("outcomes", 0.0)
+    prepare_by(name, partial(_compile_outcome_likelihood, deviation))
 
 
 def prepare_by(name: str, run: Callable[[], object]) -> None:

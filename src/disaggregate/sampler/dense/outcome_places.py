@@ -14,6 +14,11 @@ from disaggregate.model.outcome_reports import OutcomeReports
 _MOST_RISE = 700.0
 
 
+def _quiet() -> np.errstate:
+    """Let trajectories go astray in silence: what has no finite energy is refused."""
+    return np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
 class Integrated(NamedTuple):
     """Log likelihood of each group's report, and the gradient of their sum.
 
@@ -63,7 +68,8 @@ class OutcomePlaces:
         self.reports, self._contrasts, self.individual = reports, contrasts, individual
         self.center, self.deviation = np.ascontiguousarray(center.T), deviation
         self._sizes = np.diff(reports.offsets)
-        self.peaks: Peaks = find_peaks(self._tell, self.center, deviation)
+        with _quiet():
+            self.peaks: Peaks = find_peaks(self._tell, self.center, deviation)
 
     @property
     def peak_scores(self) -> np.ndarray:
@@ -97,6 +103,10 @@ class OutcomePlaces:
 
     def gradient(self) -> Integrated:
         """Log likelihood of the reports, intercepts integrated out, and its gradient."""
+        with _quiet():
+            return self._gradient()
+
+    def _gradient(self) -> Integrated:
         from disaggregate.sampler.compiled.outcomes import replica_gradients
 
         nodes = self._nodes()
