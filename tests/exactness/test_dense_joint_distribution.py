@@ -223,7 +223,7 @@ def test_a_composition_that_is_not_pooled_is_caught(
 
     def not_pooled(*state: Any) -> ShareLaw:
         with monkeypatch.context() as patch:
-            patch.setattr(populations, "own_weight", lambda reports, j, likeness: 1.0)
+            patch.setattr(populations, "own_weight", lambda reports, j, ratio: 1.0)
             return populations.share_law(*state)
 
     z = populations_z(paths, sampled_world(rng), rng, n_repeats=6, law_of=not_pooled)

@@ -167,7 +167,7 @@ def test_ladder_agrees_with_enumeration(name: str, seed: int) -> None:
 
 
 def labels_against_evidence(seed: int) -> int:
-    """Let a chain with the labels trade places with one that knows nothing; count wrong labels after all swaps."""
+    """Let a chain with the labels swap with one that knows nothing; count wrong labels after all swaps."""
     case = CASES["labels"]
     powers, rng = np.array([1.0, 0.0]), np.random.default_rng(seed)
     ladder = SparseLadder(problem_of(case, case.reports), Prior(**case.prior), powers, 3, rng)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from disaggregate.model.likelihood import _group_at
-from disaggregate.model.populations import likeness_of_groups
+from disaggregate.model.populations import variance_ratio
 from disaggregate.model.reports import NOTHING, Reports
 
 # Log densities so far below the largest one have no weight.
@@ -44,12 +44,12 @@ def likelihoods_by_offset(
     reports: Reports, rung: int, individual: np.ndarray, error: float
 ) -> dict[int, tuple[Callable[[float], float], float]]:
     """Log likelihood of what each group reports as a function of its offset, and the power of its integral."""
-    likeness = likeness_of_groups(reports, individual, error) if reports.is_sample.any() else None
+    ratio = variance_ratio(reports, individual, error) if reports.is_sample.any() else None
     found: dict[int, tuple[Callable[[float], float], float]] = {}
     for j, is_sample in enumerate(reports.is_sample.tolist()):
         if reports.law[j] == NOTHING and not is_sample:
             continue
-        at = partial(_group_at, reports, 0 if is_sample else rung, j, individual, likeness, 1.0)
+        at = partial(_group_at, reports, 0 if is_sample else rung, j, individual, ratio, 1.0)
         found[j] = partial(_value, at), float(reports.powers[rung]) if is_sample else 1.0
     return found
 

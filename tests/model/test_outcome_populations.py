@@ -15,7 +15,7 @@ from disaggregate.model.outcome_populations import (
     outcome_share_law,
 )
 from disaggregate.model.outcomes import logits_of, probabilities_of
-from disaggregate.model.populations import likeness_of_groups, share_gradient
+from disaggregate.model.populations import share_gradient, variance_ratio
 from disaggregate.model.reports import make_reports
 from tests.helpers.dense_problems import grouped as grouped_of_two
 
@@ -102,8 +102,8 @@ def test_two_outcomes_have_the_law_of_one_share(rng):
     samples = samples_of((0, 1), [{0: 1.0 - s, 1: s} for s in shares], population=90, weights=weights)
     scores, nowhere = rng.standard_normal((1, n)), np.zeros((1, 3))
     p = probabilities_of(logits_of(scores.T))[:, 1]
-    likeness = likeness_of_groups(of_two, ndtri(p), 0.4)
-    expected = [share_gradient(of_two, j, ndtri(p), 0.0, likeness).log_density for j in range(3)]
+    ratio = variance_ratio(of_two, ndtri(p), 0.4)
+    expected = [share_gradient(of_two, j, ndtri(p), 0.0, ratio).log_density for j in range(3)]
     np.testing.assert_allclose(outcome_share_gradient(samples, scores, nowhere, 0.4).log_density, expected)
 
 

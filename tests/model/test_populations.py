@@ -11,9 +11,9 @@ from disaggregate.model import populations
 from disaggregate.model.populations import (
     SHARE_ERROR,
     SMOOTHNESS,
-    likeness_of_groups,
     share_gradient,
     share_law,
+    variance_ratio,
 )
 from disaggregate.model.reports import Reports, make_reports
 from tests.helpers.dense_problems import CASES, grouped, reports_of
@@ -27,7 +27,7 @@ def sampled(evidence: list[Evidence], sizes: list[int], **given: np.ndarray) -> 
 
 def own_weight(reports: Reports, individual: np.ndarray, error: float = 0.0) -> np.ndarray:
     """lambda_j, from the formula."""
-    found = likeness_of_groups(reports, individual, error)
+    found = variance_ratio(reports, individual, error)
     known = found.excess * reports.effective
     return known / (known + found.mean_rows)
 
@@ -36,15 +36,15 @@ def population_gradient(
     reports: Reports, individual: np.ndarray, group: np.ndarray, error: float
 ) -> tuple[float, np.ndarray, np.ndarray, float]:
     """Log density of all shares, and its gradient in u, in the offsets and in z."""
-    likeness = likeness_of_groups(reports, individual, error)
+    ratio = variance_ratio(reports, individual, error)
     total, by_excess, by_row, by_group = 0.0, 0.0, np.zeros_like(individual), np.zeros_like(group)
     for j in np.flatnonzero(reports.is_sample).tolist():
-        found = share_gradient(reports, j, individual, float(group[j]), likeness)
+        found = share_gradient(reports, j, individual, float(group[j]), ratio)
         total, by_excess = total + found.log_density, by_excess + found.excess
         by_row += found.pooled
         by_row[reports.offsets[j] : reports.offsets[j + 1]] += found.own
         by_group[j] = found.offset
-    return total, by_row + by_excess * likeness.gradient, by_group, by_excess * likeness.by_error
+    return total, by_row + by_excess * ratio.gradient, by_group, by_excess * ratio.by_error
 
 
 @pytest.mark.parametrize("error", [-1.5, 0.0, 0.8])
@@ -226,7 +226,7 @@ def test_pooling_foretells_populations_better_than_not_pooling(
 
     square, standard = errors()
     assert 0.5 < standard < 1.6
-    monkeypatch.setattr(populations, "own_weight", lambda reports, j, likeness: 1.0)
+    monkeypatch.setattr(populations, "own_weight", lambda reports, j, ratio: 1.0)
     assert errors()[0] > 1.3 * square
 
 

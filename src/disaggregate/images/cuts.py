@@ -1,4 +1,4 @@
-"""Normalised cuts: a graph of likenesses falls into parts that are alike inside and unlike each other."""
+"""Normalised cuts: a graph of affinities falls into parts that are alike inside and unlike each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Cut(NamedTuple):
     sides: tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def normalised_cuts(likeness: NDArray[np.float64], n_parts: int) -> NDArray[np.int64]:
+def normalised_cuts(affinity: NDArray[np.float64], n_parts: int) -> NDArray[np.int64]:
     """Cut a graph in two again and again, each time where it costs least (Shi & Malik, 2000).
 
     scikit-image's ``cut_normalized`` cuts up to a threshold instead, which gives no hold on the number of parts,
@@ -25,8 +25,8 @@ def normalised_cuts(likeness: NDArray[np.float64], n_parts: int) -> NDArray[np.i
 
     Parameters
     ----------
-    likeness : ndarray of shape (n, n)
-        Symmetric weights of 0 or more between the nodes, each at full likeness with itself.
+    affinity : ndarray of shape (n, n)
+        Symmetric weights of 0 or more between the nodes, each at full affinity with itself.
     n_parts : int
         How many parts to make; n of them if n is smaller.
 
@@ -35,21 +35,21 @@ def normalised_cuts(likeness: NDArray[np.float64], n_parts: int) -> NDArray[np.i
     ndarray of shape (n,)
         The part of each node, from 0.
     """
-    cuts = [_cheapest_cut(likeness, np.arange(len(likeness)))]
-    while len(cuts) < min(n_parts, len(likeness)):
+    cuts = [_cheapest_cut(affinity, np.arange(len(affinity)))]
+    while len(cuts) < min(n_parts, len(affinity)):
         cheapest = cuts.pop(int(np.argmin([cut.cost for cut in cuts])))
-        cuts += [_cheapest_cut(likeness, side) for side in cheapest.sides]
-    part = np.zeros(len(likeness), dtype=np.int64)
+        cuts += [_cheapest_cut(affinity, side) for side in cheapest.sides]
+    part = np.zeros(len(affinity), dtype=np.int64)
     for number, cut in enumerate(cuts):
         part[np.concatenate(cut.sides)] = number
     return part
 
 
-def _cheapest_cut(likeness: NDArray[np.float64], members: NDArray[np.int64]) -> Cut:
+def _cheapest_cut(affinity: NDArray[np.float64], members: NDArray[np.int64]) -> Cut:
     """Order the members by the second eigenvector and try every place to cut that order."""
     if len(members) == 1:
         return Cut(np.inf, (members, members[:0]))
-    weights = likeness[np.ix_(members, members)]
+    weights = affinity[np.ix_(members, members)]
     order = np.argsort(_second_eigenvector(weights), kind="stable")
     ordered = weights[np.ix_(order, order)]
     reach = np.cumsum(ordered.sum(axis=1))

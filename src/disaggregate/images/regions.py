@@ -48,7 +48,7 @@ def segment(image: Any, method: Method = "slic", n_regions: int = 12) -> NDArray
     if method == "slic":
         return _slic(picture, int(n_regions), SMALLEST)
     fine = _slic(picture, FINE_A_REGION * int(n_regions), FINE_A_REGION * SMALLEST)
-    return _numbered(normalised_cuts(_likeness(picture, fine), int(n_regions))[fine])
+    return _numbered(normalised_cuts(_affinities(picture, fine), int(n_regions))[fine])
 
 
 def region_means(values: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -71,16 +71,16 @@ def _slic(picture: NDArray[np.float64], n_regions: int, smallest: float) -> NDAr
     )
 
 
-def _likeness(picture: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _affinities(picture: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
     """Weigh neighbouring regions by how alike their mean colours are, and all others by 0."""
     colour = region_means(scikit_image("color").rgb2lab(picture), labels)
     beside = np.stack([labels[:, 1:], labels[:, :-1]]).reshape(2, -1)
     below = np.stack([labels[1:], labels[:-1]]).reshape(2, -1)
     one, other = np.concatenate([beside, below], axis=1)
     difference = np.linalg.norm(colour[one] - colour[other], axis=1)
-    likeness = np.eye(len(colour))
-    likeness[one, other] = likeness[other, one] = np.exp(-np.square(difference / CLEAR_DIFFERENCE))
-    return likeness
+    affinity = np.eye(len(colour))
+    affinity[one, other] = affinity[other, one] = np.exp(-np.square(difference / CLEAR_DIFFERENCE))
+    return affinity
 
 
 def _numbered(labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -185,11 +185,13 @@ def normal_expected(
     own, weighed = p[:, :free], p[:, :free] * people[:, None]
     covariance = np.diag(weighed.sum(axis=0)) - weighed.T @ own + noise[:free, :free]
     inverse = np.linalg.inv(covariance)
-    pull = inverse @ (counts[:free] - weighed.sum(axis=0))
-    curve = 0.5 * (np.outer(pull, pull) - inverse)
-    value = -0.5 * float((counts[:free] - weighed.sum(axis=0)) @ pull) - 0.5 * free * math.log(2.0 * math.pi)
+    scaled_error = inverse @ (counts[:free] - weighed.sum(axis=0))
+    curve = 0.5 * (np.outer(scaled_error, scaled_error) - inverse)
+    value = -0.5 * float((counts[:free] - weighed.sum(axis=0)) @ scaled_error) - 0.5 * free * math.log(
+        2.0 * math.pi
+    )
     value += free * log_unit - 0.5 * float(np.linalg.slogdet(covariance)[1])
     by_p = np.zeros_like(p)
-    by_p[:, :free] = pull + np.diag(curve) - 2.0 * own @ curve
+    by_p[:, :free] = scaled_error + np.diag(curve) - 2.0 * own @ curve
     gradient = people[:, None] * p * (by_p - np.sum(p * by_p, axis=1, keepdims=True))
     return Expected(value, people[:, None] * p + gradient, np.empty(0))

@@ -18,11 +18,11 @@ from disaggregate.model.counts import group_gradient
 from disaggregate.model.link import probability, probability_slope
 from disaggregate.model.places import Nodes, integrate
 from disaggregate.model.populations import (
-    Likeness,
     ShareGradient,
-    likeness_of_groups,
+    VarianceRatio,
     share_gradient,
     share_law,
+    variance_ratio,
 )
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
 
@@ -90,14 +90,14 @@ def log_likelihood_gradient(
     """
     by_row, by_group = np.zeros_like(individual), np.zeros_like(group)
     total = by_excess = by_scale = 0.0
-    likeness = likeness_of_groups(reports, individual, error) if reports.is_sample.any() else None
+    ratio = variance_ratio(reports, individual, error) if reports.is_sample.any() else None
     for j, center in enumerate(group.tolist()):
         is_sample = bool(reports.is_sample[j])
         if reports.law[j] == NOTHING and not is_sample:
             continue
         power = float(reports.powers[rung]) if is_sample else 1.0
         own_rung = rung if deviation == 0.0 or not is_sample else 0
-        at = partial(_group_at, reports, own_rung, j, individual, likeness, power if deviation == 0.0 else 1.0)
+        at = partial(_group_at, reports, own_rung, j, individual, ratio, power if deviation == 0.0 else 1.0)
         if deviation == 0.0:
             nodes, power = Nodes(np.array([center]), np.ones(1), at(center).log_density), 1.0
             by_group[j] = at(center).offset
@@ -112,10 +112,10 @@ def log_likelihood_gradient(
             by_row += chance * found.pooled
             by_row[slices_of(reports, j)[0]] += chance * found.own
             by_excess += chance * found.excess
-    if likeness is None:
+    if ratio is None:
         return Gradient(total, by_row, by_group, 0.0, by_scale)
-    by_row += by_excess * likeness.gradient
-    return Gradient(total, by_row, by_group, by_excess * likeness.by_error, by_scale)
+    by_row += by_excess * ratio.gradient
+    return Gradient(total, by_row, by_group, by_excess * ratio.by_error, by_scale)
 
 
 def _group_at(
@@ -123,7 +123,7 @@ def _group_at(
     rung: int,
     j: int,
     individual: np.ndarray,
-    likeness: Likeness | None,
+    ratio: VarianceRatio | None,
     power: float,
     offset: float,
 ) -> ShareGradient:
@@ -131,8 +131,8 @@ def _group_at(
     rows, counts = slices_of(reports, j)
     scores, evidence = individual[rows] + offset, reports.log_likelihood[rung, counts]
     found = ShareGradient(0.0, np.zeros_like(scores), np.zeros_like(individual), 0.0, 0.0)
-    if reports.is_sample[j] and likeness is not None and power > 0.0:
-        share = share_gradient(reports, j, individual, offset, likeness)
+    if reports.is_sample[j] and ratio is not None and power > 0.0:
+        share = share_gradient(reports, j, individual, offset, ratio)
         found = ShareGradient(
             power * share.log_density,
             power * share.own,

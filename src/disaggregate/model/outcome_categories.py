@@ -7,18 +7,18 @@ from collections.abc import Hashable
 import numpy as np
 
 
-def categories_of(told: tuple[Hashable, ...], outcomes: tuple[Hashable, ...]) -> tuple[list[int], bool]:
-    """Category of each outcome: its number among those that are told, or the one after them; and if that is one.
+def categories_of(reported: tuple[Hashable, ...], outcomes: tuple[Hashable, ...]) -> tuple[list[int], bool]:
+    """Category of each outcome: its number among those reported, or the one after them; and whether that exists.
 
     Parameters
     ----------
-    told : tuple
+    reported : tuple
         Outcomes that a report names.
     outcomes : tuple
         All outcomes.
     """
-    number = {outcome: index for index, outcome in enumerate(told)}
-    return [number.get(outcome, len(told)) for outcome in outcomes], len(told) < len(outcomes)
+    number = {outcome: index for index, outcome in enumerate(reported)}
+    return [number.get(outcome, len(reported)) for outcome in outcomes], len(reported) < len(outcomes)
 
 
 def largest_last(category: np.ndarray, reported: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -42,7 +42,7 @@ _JITTER = 1e-12
 SMALLEST, LARGEST = 1e-8, 1e8
 
 
-class Told(NamedTuple):
+class Expansion(NamedTuple):
     """What the reports say of offsets.
 
     Attributes
@@ -61,7 +61,7 @@ class Told(NamedTuple):
 
 
 # From offsets of shape (n_groups, n_contrasts), and for which groups they are wanted, to what the reports say.
-Tell = Callable[[np.ndarray, np.ndarray], Told]
+Expand = Callable[[np.ndarray, np.ndarray], Expansion]
 
 
 class Peaks(NamedTuple):
@@ -119,12 +119,12 @@ def _of_degree_5(d: int) -> Rule:
     return Rule(np.array([np.zeros(d), *axes, *pairs])[weights > 0.0], weights[weights > 0.0])
 
 
-def find_peaks(tell: Tell, center: np.ndarray, deviation: float) -> Peaks:
+def find_peaks(expand: Expand, center: np.ndarray, deviation: float) -> Peaks:
     """Find the most probable offsets by Newton's steps with the expected curvature, halved where they lead down.
 
     Parameters
     ----------
-    tell : callable
+    expand : callable
         What the reports say of offsets.
     center : ndarray of shape (n_groups, n_contrasts)
         Prior centres.
@@ -136,7 +136,7 @@ def find_peaks(tell: Tell, center: np.ndarray, deviation: float) -> Peaks:
     prior = precision * np.eye(d)
     wanted = np.ones(n_groups, dtype=np.bool_)
     offsets, factor = center.copy(), np.ones(n_groups)
-    here = tell(offsets, wanted)
+    here = expand(offsets, wanted)
     value = here.value.copy()
     slope, curvature = np.nan_to_num(here.slope), _definite(here.information + prior)
     for _ in range(MOST_STEPS):
@@ -146,14 +146,14 @@ def find_peaks(tell: Tell, center: np.ndarray, deviation: float) -> Peaks:
             break
         step *= np.minimum(factor, LONGEST / np.maximum(np.abs(step).max(axis=1), LONGEST))[:, None]
         tried = np.where(wanted[:, None], offsets + step, offsets)
-        there = tell(tried, wanted)
+        there = expand(tried, wanted)
         reached = there.value - 0.5 * precision * np.sum((tried - center) ** 2, axis=1)
         better = wanted & (reached >= value)
         factor = np.where(better, np.minimum(2.0 * factor, 1.0), 0.5 * factor)
         offsets[better], value[better] = tried[better], reached[better]
         slope[better] = there.slope[better] - precision * (tried - center)[better]
         curvature[better] = _definite(there.information[better] + prior)
-    return Peaks(offsets, _root(tell, center, precision, offsets, curvature), value)
+    return Peaks(offsets, _root(expand, center, precision, offsets, curvature), value)
 
 
 def _definite(curvature: np.ndarray) -> np.ndarray:
@@ -165,7 +165,7 @@ def _definite(curvature: np.ndarray) -> np.ndarray:
 
 
 def _root(
-    tell: Tell, center: np.ndarray, precision: float, offsets: np.ndarray, curvature: np.ndarray
+    expand: Expand, center: np.ndarray, precision: float, offsets: np.ndarray, curvature: np.ndarray
 ) -> np.ndarray:
     """Find how wide the density is: as wide as slopes beside the peak say."""
     n_groups, d = offsets.shape
@@ -174,7 +174,7 @@ def _root(
     measured = np.empty_like(root)
     for a in range(d):
         away = APART * root[:, :, a]
-        above, below = tell(offsets + away, everywhere).slope, tell(offsets - away, everywhere).slope
+        above, below = expand(offsets + away, everywhere).slope, expand(offsets - away, everywhere).slope
         by_offset = (below - above) / (2.0 * APART) + precision * root[:, :, a]
         measured[:, a] = np.einsum("gab,ga->gb", root, by_offset)
     measured = np.nan_to_num(0.5 * (measured + np.swapaxes(measured, 1, 2)))

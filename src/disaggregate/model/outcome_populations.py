@@ -119,10 +119,10 @@ def make_outcome_samples(data: GroupedOutcomes) -> OutcomeSamples | None:
         if not isinstance(report, PopulationShares):
             raise TypeError(f"{report!r} names no outcomes.")
         category, has_rest = categories_of(report.named_outcomes, data.outcomes)
-        told = report.partition(has_rest)
-        category, order = largest_last(np.array(category), told, len(told))
-        free = len(told) - 1
-        n_free[index], shares[index, :free] = free, told[order][:free]
+        reported = report.partition(has_rest)
+        category, order = largest_last(np.array(category), reported, len(reported))
+        free = len(reported) - 1
+        n_free[index], shares[index, :free] = free, reported[order][:free]
         inside = np.flatnonzero(category < free)
         indicator[index, inside, category[inside]] = 1.0
     pool, pooled = _pool(arrays["pooled"], len(groups))
@@ -150,7 +150,7 @@ def _pool(pooled: np.ndarray, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
     return rows, pooled[rows] / pooled[rows].sum()
 
 
-class _Likeness(NamedTuple):
+class _VarianceRatio(NamedTuple):
     """How far groups differ in composition along the scores: r, its gradients in the logits and in z, and n_0."""
 
     excess: float
@@ -159,15 +159,15 @@ class _Likeness(NamedTuple):
     mean_rows: float
 
 
-def _likeness(samples: OutcomeSamples, logits: np.ndarray, error: float) -> _Likeness:
-    """See :func:`disaggregate.model.populations.likeness_of_groups`; variances are sums over the outcomes."""
+def _variance_ratio(samples: OutcomeSamples, logits: np.ndarray, error: float) -> _VarianceRatio:
+    """See :func:`disaggregate.model.populations.variance_ratio`; variances are sums over the outcomes."""
     p = probabilities_of(logits)
     first, sizes, n = samples.offsets[:-1], samples.sizes, np.zeros(len(samples.sizes))
     n[samples.groups] = samples.sampled
     n_all, n_groups = float(n.sum()), len(samples.groups)
     free, average = n_all - n_groups, mean_rows(samples.effective)
     if n_groups < 2 or free <= 0.0:
-        return _Likeness(0.5 * SMOOTHNESS, np.zeros_like(p), 0.0, average)
+        return _VarianceRatio(0.5 * SMOOTHNESS, np.zeros_like(p), 0.0, average)
     weight, jackknife = samples.weight[:, None], samples.jackknife[:, None]
     means = np.add.reduceat(weight * p, first)
     distance = p - np.repeat(means, sizes, axis=0)
@@ -183,7 +183,7 @@ def _likeness(samples: OutcomeSamples, logits: np.ndarray, error: float) -> _Lik
     by_p = 2.0 * weight * np.repeat(n[:, None] * of_group, sizes, axis=0) / (n_groups - 1) / inside
     within = jackknife * distance - weight * np.repeat(balance, sizes, axis=0)
     by_p -= 2.0 * within / free * (between / inside) / inside
-    return _Likeness(
+    return _VarianceRatio(
         0.5 * (ratio + root),
         by_ratio * factor * _through_softmax(p, by_p),
         by_ratio * (ratio + 1.0) * spread,
@@ -199,7 +199,7 @@ def _through_softmax(p: np.ndarray, by_p: np.ndarray) -> np.ndarray:
 class _Law(NamedTuple):
     """Mean and covariance of each population's shares of all outcomes, and what they are made of."""
 
-    likeness: _Likeness
+    ratio: _VarianceRatio
     p: np.ndarray  # of every row at its own group's offset
     exponents: np.ndarray  # exp of the logits of the pool, up to a factor per row
     factors: np.ndarray  # exp of the logits of the offsets, up to a factor per sample
@@ -221,7 +221,7 @@ def _law(samples: OutcomeSamples, individual: np.ndarray, group: np.ndarray, err
     """Find the law of all shares; see :func:`outcome_share_law`."""
     contrast = contrasts(len(individual) + 1)
     logits, offsets = UNIT * individual.T @ contrast, UNIT * group.T @ contrast
-    likeness = _likeness(samples, logits, error)
+    ratio = _variance_ratio(samples, logits, error)
     chosen, first = samples.groups, samples.offsets[:-1]
     p = probabilities_of(logits + np.repeat(offsets, samples.sizes, axis=0))
     exponents, factors = _exponentials(logits[samples.pool]), _exponentials(offsets[chosen])
@@ -232,15 +232,15 @@ def _law(samples: OutcomeSamples, individual: np.ndarray, group: np.ndarray, err
     pool = factors * (inverse.T @ (samples.pooled[:, None] * exponents))
     pool_square = _outer(factors) * _by_pairs((inverse**2).T, samples.pooled[:, None, None] * _outer(exponents))
     n = samples.effective
-    known = likeness.excess * n
-    weight, share = known / (known + likeness.mean_rows), np.minimum(n / samples.size, 1.0)
+    known = ratio.excess * n
+    weight, share = known / (known + ratio.mean_rows), np.minimum(n / samples.size, 1.0)
     doubt = (1.0 - share) ** 2 * weight / (n + weight)
     blend = _mix(weight, own, pool)
     spread = _mix(weight, own_square, pool_square) - _outer(blend)
     mean = _mix(share, own, blend)
     of_labels = (mean[:, :, None] * np.eye(mean.shape[1]) - _outer(mean)) / samples.size[:, None, None]
     return _Law(
-        likeness, p, exponents, factors, inverse, own, own_square, pool, pool_square, weight, share, doubt, blend,
+        ratio, p, exponents, factors, inverse, own, own_square, pool, pool_square, weight, share, doubt, blend,
         spread, mean, doubt[:, None, None] * spread + of_labels,
     )  # fmt: skip
 
@@ -305,8 +305,8 @@ def outcome_share_gradient(
     by_weight += np.sum(by_square * (law.own_square - law.pool_square), axis=(1, 2))
     by_doubt = np.sum(by_covariance * law.spread, axis=(1, 2))
     by_weight += by_doubt * (1.0 - law.share) ** 2 * samples.effective / (samples.effective + law.weight) ** 2
-    average = law.likeness.mean_rows
-    by_excess = float(np.sum(by_weight[:, None] * n * average / (law.likeness.excess * n + average) ** 2))
+    average = law.ratio.mean_rows
+    by_excess = float(np.sum(by_weight[:, None] * n * average / (law.ratio.excess * n + average) ** 2))
     of_rows, of_samples = _through_pool(
         samples, law, (1.0 - weight) * by_blend, (1.0 - weight)[:, :, None] * by_square
     )
@@ -316,9 +316,9 @@ def outcome_share_gradient(
     by_offset = np.add.reduceat(by_logit, samples.offsets[:-1])
     by_offset[samples.groups] += of_samples
     by_logit[samples.pool] += of_rows
-    by_logit += by_excess * law.likeness.by_logit
+    by_logit += by_excess * law.ratio.by_logit
     back = UNIT * contrasts(len(individual) + 1)
-    return OutcomeShareGradient(density, back @ by_logit.T, back @ by_offset.T, by_excess * law.likeness.by_error)
+    return OutcomeShareGradient(density, back @ by_logit.T, back @ by_offset.T, by_excess * law.ratio.by_error)
 
 
 def _times(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -332,11 +332,11 @@ def _density(samples: OutcomeSamples, law: _Law) -> tuple[np.ndarray, np.ndarray
     error = samples.shares - np.einsum("gkc,gk->gc", into, law.mean)
     error[np.arange(error.shape[1]) >= samples.n_free[:, None]] = 0.0
     inverse = np.linalg.inv(covariance)
-    pull = _times(inverse, error)
-    value = -0.5 * np.sum(error * pull, axis=1) - 0.5 * np.linalg.slogdet(covariance)[1]
+    scaled_error = _times(inverse, error)
+    value = -0.5 * np.sum(error * scaled_error, axis=1) - 0.5 * np.linalg.slogdet(covariance)[1]
     value -= 0.5 * samples.n_free * math.log(2.0 * math.pi)
-    by_covariance = 0.5 * (_outer(pull) - inverse)
-    return value, _times(into, pull), np.einsum("gkc,gcd,gld->gkl", into, by_covariance, into)
+    by_covariance = 0.5 * (_outer(scaled_error) - inverse)
+    return value, _times(into, scaled_error), np.einsum("gkc,gcd,gld->gkl", into, by_covariance, into)
 
 
 def category_covariance(samples: OutcomeSamples, covariance: np.ndarray) -> np.ndarray:
@@ -427,8 +427,8 @@ def mean_slopes(
     law = _law(samples, individual, group, error)
     contrast = UNIT * contrasts(len(individual) + 1)
     covariance = category_covariance(samples, law.covariance)
-    n, average = samples.effective, law.likeness.mean_rows
-    by_excess = (1.0 - law.share) * n * average / (law.likeness.excess * n + average) ** 2
+    n, average = samples.effective, law.ratio.mean_rows
+    by_excess = (1.0 - law.share) * n * average / (law.ratio.excess * n + average) ** 2
     found = []
     for index, j in enumerate(samples.groups.tolist()):
         into, own = samples.indicator[index].T, slice(*samples.offsets[j : j + 2])
@@ -440,8 +440,8 @@ def mean_slopes(
         slope[:, :, own] += _slopes_of(law.p[own], into, contrast) * by_own
         of_group = slope.sum(axis=2)
         through = by_excess[index] * (into @ (law.own[index] - law.pool[index]))
-        slope += through[:, None, None] * (contrast @ law.likeness.by_logit.T)
-        found.append(MeanSlopes(slope, of_group, through * law.likeness.by_error, covariance[index]))
+        slope += through[:, None, None] * (contrast @ law.ratio.by_logit.T)
+        found.append(MeanSlopes(slope, of_group, through * law.ratio.by_error, covariance[index]))
     return found
 
 

@@ -40,7 +40,7 @@ SMOOTHNESS = 0.1
 
 
 @dataclass(frozen=True)
-class Likeness:
+class VarianceRatio:
     """How far groups differ in composition along the scores: r above, its gradient in u and z, and n_0."""
 
     excess: float
@@ -69,16 +69,16 @@ class ShareGradient(NamedTuple):
 
 def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
     """Mean and variance of each population's share given the scores; NaN where there is no population."""
-    likeness = likeness_of_groups(reports, individual, error)
+    ratio = variance_ratio(reports, individual, error)
     mean, variance = np.full((2, len(group)), np.nan)
     for j in np.flatnonzero(reports.is_sample).tolist():
         rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
-        parts = _mixture(reports, j, rows, individual, group[j], own_weight(reports, j, likeness))
+        parts = _mixture(reports, j, rows, individual, group[j], own_weight(reports, j, ratio))
         mean[j], variance[j] = parts.mean, parts.variance
     return ShareLaw(mean, variance)
 
 
-def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -> Likeness:
+def variance_ratio(reports: Reports, individual: np.ndarray, error: float) -> VarianceRatio:
     """Judge along the present scores how far groups differ in composition."""
     weight, n, jackknife = reports.weight, reports.sampled, reports.jackknife
     is_sample = reports.is_sample > 0
@@ -90,7 +90,7 @@ def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -
     n_all, n_groups = float(n[is_sample].sum()), int(is_sample.sum())
     free, average = n_all - n_groups, mean_rows(reports.effective[is_sample])
     if n_groups < 2 or free <= 0.0:
-        return Likeness(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, average)
+        return VarianceRatio(0.5 * SMOOTHNESS, np.zeros_like(individual), 0.0, average)
     grand = float(n[is_sample] @ means[is_sample]) / n_all
     of_group = np.where(is_sample, means - grand, 0.0)
     between = float(n @ of_group**2) / (n_groups - 1)
@@ -104,7 +104,7 @@ def likeness_of_groups(reports: Reports, individual: np.ndarray, error: float) -
     by_p = 2.0 * weight * np.repeat(n * of_group, sizes) / (n_groups - 1) / inside
     by_p -= 2.0 * (jackknife * distance - weight * np.repeat(balance, sizes)) / free * (between / inside) / inside
     gradient = by_ratio * factor * by_p * probability_slope(individual)
-    return Likeness(0.5 * (ratio + root), gradient, by_ratio * (ratio + 1.0) * spread, average)
+    return VarianceRatio(0.5 * (ratio + root), gradient, by_ratio * (ratio + 1.0) * spread, average)
 
 
 def mean_rows(effective: np.ndarray) -> float:
@@ -128,10 +128,10 @@ class _Mixture:
     doubt: float
 
 
-def own_weight(reports: Reports, j: int, likeness: Likeness) -> float:
+def own_weight(reports: Reports, j: int, ratio: VarianceRatio) -> float:
     """Return how much of a group's composition its own rows decide; all rows together decide the rest."""
-    known = likeness.excess * reports.effective[j]
-    return known / (known + likeness.mean_rows)
+    known = ratio.excess * reports.effective[j]
+    return known / (known + ratio.mean_rows)
 
 
 def _mixture(
@@ -152,7 +152,7 @@ def _mixture(
 
 
 def share_gradient(
-    reports: Reports, j: int, individual: np.ndarray, offset: float, likeness: Likeness
+    reports: Reports, j: int, individual: np.ndarray, offset: float, ratio: VarianceRatio
 ) -> ShareGradient:
     """Log density of the share of one population at an offset of its group, and its gradient.
 
@@ -166,12 +166,12 @@ def share_gradient(
         Individual part u of the scores.
     offset : float
         Offset of the group: its context and its own intercept.
-    likeness : Likeness
+    ratio : VarianceRatio
         How far groups differ along the present scores.
     """
     rows = slice(int(reports.offsets[j]), int(reports.offsets[j + 1]))
     n, size = reports.effective[j], reports.size[j]
-    weight = own_weight(reports, j, likeness)
+    weight = own_weight(reports, j, ratio)
     found = _mixture(reports, j, rows, individual, offset, weight)
     error = reports.share[j] - found.mean
     value = -0.5 * error**2 / found.variance - 0.5 * np.log(2.0 * np.pi * found.variance)
@@ -184,7 +184,7 @@ def share_gradient(
     spread = weight * found.own_square + (1.0 - weight) * found.pool_square - found.blend**2
     by_weight = by_blend * (found.own - found.pool) + by_square * (found.own_square - found.pool_square)
     by_weight += by_variance * spread * (1.0 - found.sampled) ** 2 * n / (n + weight) ** 2
-    by_excess = by_weight * n * likeness.mean_rows / (likeness.excess * n + likeness.mean_rows) ** 2
+    by_excess = by_weight * n * ratio.mean_rows / (ratio.excess * n + ratio.mean_rows) ** 2
     p, slope = probability(individual[rows] + offset), probability_slope(individual[rows] + offset)
     own = reports.weight[rows] * slope * (by_own + 2.0 * by_square * weight * p)
     q, pooled_slope = probability(individual + offset), probability_slope(individual + offset)

@@ -251,12 +251,12 @@ def sample_arrays(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray
     """
     populations = data.populations
     is_sample = np.array([population is not None for population in populations])
-    told = counts * (1.0 if data.weights is None else data.weights) * np.repeat(is_sample, data.sizes)
-    total = np.add.reduceat(told, data.offsets[:-1])
-    squares = np.add.reduceat(np.divide(told**2, counts), data.offsets[:-1])
+    represented = counts * (1.0 if data.weights is None else data.weights) * np.repeat(is_sample, data.sizes)
+    total = np.add.reduceat(represented, data.offsets[:-1])
+    squares = np.add.reduceat(np.divide(represented**2, counts), data.offsets[:-1])
     own = np.where(is_sample, total, 1.0)
-    weight = told / np.repeat(own, data.sizes)
-    sampled = np.add.reduceat(np.where(told > 0.0, counts, 0), data.offsets[:-1])
+    weight = represented / np.repeat(own, data.sizes)
+    sampled = np.add.reduceat(np.where(represented > 0.0, counts, 0), data.offsets[:-1])
     return {
         "is_sample": is_sample.astype(np.int64),
         "size": np.array([_size(known) for known in populations]),
@@ -264,7 +264,7 @@ def sample_arrays(data: GroupedData, counts: np.ndarray) -> dict[str, np.ndarray
         "effective": np.divide(total**2, squares, out=np.ones(len(own)), where=squares > 0.0),
         "weight": weight,
         "jackknife": _jackknife(weight, counts, np.repeat(sampled, data.sizes)),
-        "pooled": told / max(float(told.sum()), 1e-300),
+        "pooled": represented / max(float(represented.sum()), 1e-300),
     }
 
 

@@ -92,6 +92,6 @@ def _write_numbers(ax: Axes, table: pd.DataFrame) -> None:
     rows, suppressed = table[list(INTERVAL)].to_numpy(dtype=np.float64), suppressed_rows(table)
     for index, (row, digits) in enumerate(zip(rows, worthwhile_digits(table, _FEWEST_DIGITS), strict=True)):
         estimate, low, high = (in_digits(value, digits) for value in row)
-        told = f"{estimate}  [{low}, {high}]" if np.isfinite(row[0]) else SUPPRESSED if suppressed[index] else ""
-        if told:
-            write_beside(ax, told, index, distance=8)
+        label = f"{estimate}  [{low}, {high}]" if np.isfinite(row[0]) else SUPPRESSED if suppressed[index] else ""
+        if label:
+            write_beside(ax, label, index, distance=8)

@@ -283,7 +283,7 @@ def _judge_swaps(ladder: LadderReport) -> str:
 
 def _judge_mixing(ladder: LadderReport) -> str:
     lowest, n_rungs = float(ladder.swap_rates.min()), len(ladder.powers)
-    seen = f"{n_rungs} replicas a chain, neighbours trade places in {lowest:.0%} of the tries or more"
+    seen = f"{n_rungs} replicas per chain, neighbours swap in {lowest:.0%} of the tries or more"
     if lowest < _FEW_SWAPS:
         return (
             f" The replicas swap too rarely to help the chains out of a wrong explanation ({seen}): "

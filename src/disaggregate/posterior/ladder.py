@@ -24,7 +24,7 @@ class LadderReport:
     powers : ndarray of shape (n_rungs,)
         Powers of the evidence, from 1 down to 0.
     swap_rates : ndarray of shape (n_rungs - 1,)
-        How often neighbours trade places, on average over chains.
+        How often neighbours swap, on average over chains.
     log_evidence : LogEvidence
         Log marginal likelihood of the reports.
     log_evidence_constant : float

@@ -82,7 +82,7 @@ class SparseLadder:
         return compact(record, kept)
 
     def swap(self) -> np.ndarray:
-        """Let neighbours trade places; return the log likelihood ratios of each pair."""
+        """Let neighbours swap; return the log likelihood ratios of each pair."""
         from disaggregate.sampler.compiled.sweep import swap_sparse
 
         log_ratios = np.empty((len(self.states) - 1, 2))

@@ -135,10 +135,10 @@ def _mutual_neighbours(gram: np.ndarray, n_fixed: int) -> np.ndarray:
     if n_nearest < 1:
         return neighbours
     length = np.sqrt(np.maximum(np.diag(gram), 1e-300))
-    likeness = np.abs(gram / length / length[:, None])[n_fixed:, n_fixed:]
-    np.fill_diagonal(likeness, -1.0)
-    nearest = np.argpartition(-likeness, n_nearest - 1, axis=1)[:, :n_nearest]
-    chosen = np.zeros(likeness.shape, dtype=bool)
+    correlation = np.abs(gram / length / length[:, None])[n_fixed:, n_fixed:]
+    np.fill_diagonal(correlation, -1.0)
+    nearest = np.argpartition(-correlation, n_nearest - 1, axis=1)[:, :n_nearest]
+    chosen = np.zeros(correlation.shape, dtype=bool)
     np.put_along_axis(chosen, nearest, True, axis=1)
     mutual = np.take_along_axis(chosen.T, nearest, axis=1)
     neighbours[n_fixed:, :n_nearest] = np.where(mutual, nearest + n_fixed, -1)

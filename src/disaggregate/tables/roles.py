@@ -88,8 +88,8 @@ def _unknown(role: str, name: str, table: str, tables: dict[str, list]) -> str:
         if role != "group":
             return f"{role}: {name!r} is a column of {elsewhere[0]}, but {role} is looked for in {table}."
         known = f"Its columns are {some(tables[table])}" if meant is None else f"It has {meant!r}"
-        told = f"{name!r} is a column of {elsewhere[0]}, but not of {table}"
-        return f"group: {told}. {known}: call it {name!r} in both."
+        found = f"{name!r} is a column of {elsewhere[0]}, but not of {table}"
+        return f"group: {found}. {known}: call it {name!r} in both."
     hint = f"did you mean {meant!r}?" if meant is not None else f"its columns are {some(tables[table])}."
     return f"{role}: {table} has no column {name!r}; {hint}"
 

@@ -303,7 +303,7 @@ def _normal(reports, j, q, expected, covariance, inverse, vectors):
         reports.offsets[j + 1] - reports.offsets[j],
         reports.n_categories[j] - 1,
     )
-    error, pull, by_p = vectors[0], vectors[1], vectors[2]
+    error, scaled_error, by_p = vectors[0], vectors[1], vectors[2]
     for a in range(free):
         error[a] = reports.reported[j, a]
         for b in range(free):
@@ -318,17 +318,17 @@ def _normal(reports, j, q, expected, covariance, inverse, vectors):
     log_determinant = _invert(covariance, inverse, free)
     square = 0.0
     for a in range(free):
-        pull[a] = 0.0
+        scaled_error[a] = 0.0
         for b in range(free):
-            pull[a] += inverse[a, b] * error[b]
-        square += pull[a] * error[a]
+            scaled_error[a] += inverse[a, b] * error[b]
+        square += scaled_error[a] * error[a]
     for i in range(n_rows):
         people = float(reports.counts[first + i])
         mean = 0.0
         for a in range(free):
-            by_p[a] = pull[a] + 0.5 * (pull[a] * pull[a] - inverse[a, a])
+            by_p[a] = scaled_error[a] + 0.5 * (scaled_error[a] * scaled_error[a] - inverse[a, a])
             for b in range(free):
-                by_p[a] -= (pull[a] * pull[b] - inverse[a, b]) * q[i, b]
+                by_p[a] -= (scaled_error[a] * scaled_error[b] - inverse[a, b]) * q[i, b]
             mean += q[i, a] * by_p[a]
         for a in range(free):
             expected[i, a] = people * q[i, a] * (1.0 + by_p[a] - mean)

@@ -35,7 +35,7 @@ from disaggregate.sampler.compiled.count_likelihood import (
     normal_gradient,
 )
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, tail
-from disaggregate.sampler.compiled.populations import Means, facts_of, likeness, tabulate
+from disaggregate.sampler.compiled.populations import Means, facts_of, tabulate, variance_ratio
 from disaggregate.sampler.compiled.samples import (
     EXCESS,
     OF_OWN,
@@ -160,7 +160,7 @@ def make_shares(reports, individual, group, deviation, error):
             np.zeros(1),
         )  # fmt: skip
         return Shares(nothing, 0.0, slope, 0.0, 1.0)
-    excess, by_error, mean_rows = likeness(reports, individual, error, slope)
+    excess, by_error, mean_rows = variance_ratio(reports, individual, error, slope)
     low = np.inf
     high = -np.inf
     for j in range(group.size):
@@ -183,9 +183,10 @@ def search_range(own, offset, deviation):
     for i in range(own.counts.size):
         people += own.counts[i]
     guess, _ = offset_of_share(own.share, own.individual, own.counts, 0, own.counts.size, people)
-    told = people * INFORMATION_PER_PERSON * square(deviation)
+    precision = people * INFORMATION_PER_PERSON * square(deviation)
     guess = lesser(
-        greater((offset + told * guess) / (1.0 + told), offset - FARTHEST_OFFSET), offset + FARTHEST_OFFSET
+        greater((offset + precision * guess) / (1.0 + precision), offset - FARTHEST_OFFSET),
+        offset + FARTHEST_OFFSET,
     )
     return guess, offset - FARTHEST_OFFSET, offset + FARTHEST_OFFSET
 

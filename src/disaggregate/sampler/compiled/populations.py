@@ -277,7 +277,7 @@ def share_moments(reports, individual, group, error, moments):
     if reports.capacity[3] == 0:
         return
     slope = np.empty(individual.size)
-    excess, _, mean_rows = likeness(reports, individual, error, slope)
+    excess, _, mean_rows = variance_ratio(reports, individual, error, slope)
     low = np.inf
     high = -np.inf
     for j in range(group.size):
@@ -303,7 +303,7 @@ def shift(individual, offset, shifted):
 
 
 @part
-def likeness(reports, individual, error, gradient):
+def variance_ratio(reports, individual, error, gradient):
     """Fill the gradient in u of r; return r, its gradient in z, and n_0."""
     n_groups = reports.is_sample.size
     chances = np.empty((3, individual.size))

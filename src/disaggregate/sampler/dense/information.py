@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from disaggregate.model.link import probability, probability_slope
-from disaggregate.model.populations import SHARE_ERROR, Likeness, likeness_of_groups
+from disaggregate.model.populations import SHARE_ERROR, VarianceRatio, variance_ratio
 from disaggregate.model.reports import Reports
 from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
@@ -104,18 +104,18 @@ def _add_populations(
     error: float,
 ) -> None:
     """Add what the shares of populations tell by their means, and by their variances, as normal variables do."""
-    likeness = likeness_of_groups(reports, individual, error)
+    ratio = variance_ratio(reports, individual, error)
     chosen = np.flatnonzero(reports.is_sample)
     step = max(1, VALUES_AT_ONCE // len(individual))
     for first in range(0, len(chosen), step):
         own = chosen[first : first + step]
-        slopes = _share_slopes(reports, own, individual, group[own], likeness)
+        slopes = _share_slopes(reports, own, individual, group[own], ratio)
         for by_row, by_excess, worth in (
             (slopes.mean, slopes.mean_by_excess, power / slopes.variance_value),
             (slopes.variance, slopes.variance_by_excess, 0.5 * power / slopes.variance_value**2),
         ):
-            through = by_row + by_excess[:, None] * likeness.gradient
-            pieces = np.vstack([columns @ through.T, by_excess * likeness.by_error])
+            through = by_row + by_excess[:, None] * ratio.gradient
+            pieces = np.vstack([columns @ through.T, by_excess * ratio.by_error])
             _add_pieces(total, pieces, by_row.sum(axis=1), worth, own)
 
 
@@ -130,11 +130,11 @@ class _Slopes(NamedTuple):
 
 
 def _share_slopes(
-    reports: Reports, chosen: np.ndarray, individual: np.ndarray, offset: np.ndarray, likeness: Likeness
+    reports: Reports, chosen: np.ndarray, individual: np.ndarray, offset: np.ndarray, ratio: VarianceRatio
 ) -> _Slopes:
     n, size = reports.effective[chosen], reports.size[chosen]
-    known = likeness.excess * n
-    weight, sampled = known / (known + likeness.mean_rows), np.minimum(n / size, 1.0)
+    known = ratio.excess * n
+    weight, sampled = known / (known + ratio.mean_rows), np.minimum(n / size, 1.0)
     scores = individual + offset[:, None]
     p, slope = probability(scores), probability_slope(scores)
     own = np.zeros_like(p)
@@ -151,7 +151,7 @@ def _share_slopes(
     by_mean = slope * (own * sampled[:, None] + mixed * (1.0 - sampled)[:, None])
     of_labels = (1.0 - 2.0 * mean) / size
     by_variance = 2.0 * doubt[:, None] * slope * mixed * (p - blend[:, None]) + of_labels[:, None] * by_mean
-    weight_by_excess = n * likeness.mean_rows / (known + likeness.mean_rows) ** 2
+    weight_by_excess = n * ratio.mean_rows / (known + ratio.mean_rows) ** 2
     blend_by_weight = own_mean - pool_mean
     mean_by_excess = (1.0 - sampled) * blend_by_weight * weight_by_excess
     spread_by_weight = own_square - pool_square - 2.0 * blend * blend_by_weight

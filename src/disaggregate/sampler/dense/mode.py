@@ -194,12 +194,14 @@ def _rescaled(components: Components, position: np.ndarray, curvature: np.ndarra
     for s, (prior, scale) in enumerate(zip(components.scale_priors, scale_coordinates(components), strict=False)):
         own = np.flatnonzero(components.scale_of == s)
         t = position[scale]
-        told = max(0.5 * np.exp(t) * float(np.sum(position[own] ** 2)) + prior.inverse_rate, 1e-300)
+        inverse_part = max(0.5 * np.exp(t) * float(np.sum(position[own] ** 2)) + prior.inverse_rate, 1e-300)
         half = 0.5 * float(np.sum(1.0 - spread[own])) - prior.power
         if prior.rate > 0.0:
-            best = np.log(max((np.sqrt(half**2 + 4.0 * prior.rate * told) - half) / (2.0 * prior.rate), 1e-300))
+            best = np.log(
+                max((np.sqrt(half**2 + 4.0 * prior.rate * inverse_part) - half) / (2.0 * prior.rate), 1e-300)
+            )
         else:
-            best = np.log(told / half)
+            best = np.log(inverse_part / half)
         change = float(np.clip(best - t, -_LARGEST_CHANGE, _LARGEST_CHANGE))
         result[own] = position[own] * np.exp(-0.5 * change)
         result[scale] = t + change

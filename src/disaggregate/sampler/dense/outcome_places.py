@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from disaggregate.model.outcome_places import Nodes, Peaks, Told, find_peaks, nodes_around
+from disaggregate.model.outcome_places import Expansion, Nodes, Peaks, find_peaks, nodes_around
 from disaggregate.model.outcome_reports import OutcomeReports
 
 # Nothing is this many times as probable as the most probable offsets; more than that is a search that failed.
@@ -69,7 +69,7 @@ class OutcomePlaces:
         self.center, self.deviation = np.ascontiguousarray(center.T), deviation
         self._sizes = np.diff(reports.offsets)
         with _quiet():
-            self.peaks: Peaks = find_peaks(self._tell, self.center, deviation)
+            self.peaks: Peaks = find_peaks(self._expand, self.center, deviation)
 
     @property
     def peak_scores(self) -> np.ndarray:
@@ -79,13 +79,13 @@ class OutcomePlaces:
     def _scores(self, offsets: np.ndarray) -> np.ndarray:
         return self.individual + np.repeat(offsets.T, self._sizes, axis=1)
 
-    def _tell(self, offsets: np.ndarray, wanted: np.ndarray) -> Told:
+    def _expand(self, offsets: np.ndarray, wanted: np.ndarray) -> Expansion:
         from disaggregate.sampler.compiled.outcomes import offset_slopes
 
         n_groups, d = offsets.shape
-        told = Told(np.zeros(n_groups), np.zeros((n_groups, d)), np.zeros((n_groups, d, d)))
-        offset_slopes(self.reports, self._contrasts, self._scores(offsets), wanted, *told)
-        return told
+        expansion = Expansion(np.zeros(n_groups), np.zeros((n_groups, d)), np.zeros((n_groups, d, d)))
+        offset_slopes(self.reports, self._contrasts, self._scores(offsets), wanted, *expansion)
+        return expansion
 
     def _nodes(self) -> Nodes:
         return nodes_around(self.peaks, self.center, self.deviation)

@@ -174,10 +174,10 @@ class OutcomeLikelihood:
             np.zeros((len(self._sizes) if n_offsets else 0, n_scores, n_scores)),
             0.0,
         )
-        told = np.flatnonzero((self.reports.law == EXACT) | (self.reports.law == NORMAL))
+        informative = np.flatnonzero((self.reports.law == EXACT) | (self.reports.law == NORMAL))
         at_once = max(1, VALUES_AT_ONCE // (size * (n_scores + 1)))
-        for first in range(0, len(told), at_once):
-            self._add_groups(total, told[first : first + at_once], p)
+        for first in range(0, len(informative), at_once):
+            self._add_groups(total, informative[first : first + at_once], p)
         return total
 
     def _add_groups(self, total: Information, groups: np.ndarray, p: np.ndarray) -> None:

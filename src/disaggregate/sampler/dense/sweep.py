@@ -33,7 +33,7 @@ Generators = list[np.random.Generator]
 def dense_sweep(
     target: Target, metric: Metric, state: State, tally: Tally, log_ratios: np.ndarray, rngs: Generators
 ) -> None:
-    """Move every replica, and let neighbours trade places; labels are summed out of all of it.
+    """Move every replica, and let neighbours swap; labels are summed out of all of it.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def refresh_prior(target: Target, state: State, rngs: Generators) -> None:
 def exchange_replicas(
     target: Target, state: State, tally: Tally, log_ratios: np.ndarray, rngs: Generators
 ) -> None:
-    """Let neighbours on the ladder trade places; see :func:`disaggregate.sampler.exchange.swap_order`."""
+    """Let neighbours on the ladder swap; see :func:`disaggregate.sampler.exchange.swap_order`."""
     n_chains, n_rungs, n_coordinates = state.position.shape
     tables = target.table(state.position.reshape(-1, n_coordinates)).reshape(n_chains, n_rungs, n_rungs)
     for chain, rng in enumerate(rngs):
