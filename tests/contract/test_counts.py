@@ -29,9 +29,9 @@ BAD = {
     "too many": (with_one(2.0**60), r"whole numbers of 1 or more"),
     "None": (with_one(None), r"whole numbers of 1 or more, got nan in row 3|must hold numbers"),
     "text": (with_one("many"), "counts must hold numbers"),
-    "too few": (ONES[1:], "one number for each of the 15 rows"),
-    "a table": (np.ones((15, 1)), "one number for each of the 15 rows"),
-    "one for all": (3, "one number for each of the 15 rows"),
+    "too few": (ONES[1:], "14 numbers but X has 15 rows"),
+    "a table": (np.ones((15, 1)), r"one number per row.*\(15, 1\)"),
+    "one for all": (3, r"one number per row.*\(\)"),
 }
 
 

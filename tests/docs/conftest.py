@@ -22,7 +22,8 @@ def short_fits(monkeypatch):
 
     def fit(self, *arguments, **more):
         for name, most in SHORT.items():
-            setattr(self, name, min(getattr(self, name), most))
+            asked = getattr(self, name)
+            setattr(self, name, most if asked == "auto" else min(asked, most))
         if isinstance(self.centers, str):
             self.centers = FEW_CENTERS
         return whole(self, *arguments, **more)

@@ -74,6 +74,7 @@ def fit(
         prior=GaussianProcess(emphasis=1.0, mu=MU, nu=NU),
         n_chains=N_CHAINS,
         n_replicas=n_replicas,
+        n_draws=1000,
         n_burn=100,
         random_state=seed,
     )

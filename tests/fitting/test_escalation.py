@@ -13,7 +13,10 @@ from disaggregate.fitting.escalation import lengths_for, unclear_kernels
 from disaggregate.posterior.bridge import bridge_evidence
 from disaggregate.posterior.log_evidence import LogEvidence
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.full_pilots,  # which way a fit takes is decided by what comes before the chains
+]
 
 SHORT = {
     "n_chains": 4,

@@ -48,7 +48,7 @@ def one_per_row(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from error
     if numbers.ndim != 1:
-        raise ValueError(f"{name} must be 1D array or scalar, one number per row; got shape {numbers.shape}.")
+        raise ValueError(f"{name} must hold one number per row; got shape {numbers.shape}.")
     if len(numbers) != n_rows:
         raise ValueError(f"{name} has {len(numbers)} numbers but X has {n_rows} rows; give one per row.")
     return numbers
