@@ -85,7 +85,8 @@ def test_an_interrupt_in_a_thread_pool_keeps_what_was_done():
         defer_interrupts()
         assert not run_round_robin(runners, executor=pool)
     assert interrupts.came
-    assert all(4 <= runner.n_done < 1000 for runner in runners)
+    assert runners[0].n_done >= 4
+    assert all(1 <= runner.n_done < 10**5 for runner in runners)  # a busy machine may take seconds to stop
 
 
 def test_an_interrupt_of_a_serial_executor_is_not_forgotten():
