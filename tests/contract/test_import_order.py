@@ -11,6 +11,7 @@ PACKAGE = "disaggregate"
 
 # Folders and single modules, from low to high.
 ORDER = (
+    "durations",
     *("storage", "datasets", "parallel"),  # these use nothing else of ours
     *("groups", "evidence"),
     *("tables", "basis", "model", "settings", "sampler", "posterior", "fitting", "saving", "estimator"),

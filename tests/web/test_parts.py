@@ -37,7 +37,7 @@ def test_commands_and_python_do_the_same_again():
     first = shlex.split(commands(JOB).replace("\\\n", " ").splitlines()[0])
     arguments = build_parser().parse_args(first[1:])
     assert isinstance(arguments, argparse.Namespace)
-    assert (arguments.group, arguments.share, arguments.weights) == ("the district", "pct", "w")
+    assert (arguments.group, arguments.share, arguments.weight) == ("the district", "pct", "w")
     assert arguments.sampled
     assert arguments.outcome == "voted 'purple'"
     assert (arguments.kernel, arguments.draws, arguments.features) == ("linear", 50, ["age", "sex"])

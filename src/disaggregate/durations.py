@@ -1,4 +1,4 @@
-"""Times in words."""
+"""Times in words, for the terminal and for the page, which loads nothing heavy for it."""
 
 
 def duration(seconds: float) -> str:
