@@ -118,7 +118,7 @@ def feed_random_bytes(watch: Watch, runs: int, seed: Any, see: Callable[[bytes],
         watch.feed(data)
 
 
-def feed_children(target: Target, runs: int, seed: int, tell: Callable[[Seen], None]) -> Seen:
+def feed_children(target: Target, runs: int, seed: int, tell: Callable[[Seen], None], skipped: int = 0) -> Seen:
     """Feed random bytes in child processes, so that one that an input ends is noticed, and the input known.
 
     Children inherit what the target has compiled and fitted, and what that took is no memory of a reader.
@@ -133,9 +133,11 @@ def feed_children(target: Target, runs: int, seed: int, tell: Callable[[Seen], N
         Seed; each child has a stream of its own.
     tell : callable
         Is given the sums after each child.
+    skipped : int, default=0
+        Inputs of the same seed that an earlier run was fed; whole children are skipped.
     """
     total, context = Seen(), get_context("fork")
-    for number, first in enumerate(range(0, runs, PER_CHILD)):
+    for number, first in enumerate(range(0, runs, PER_CHILD), start=skipped // PER_CHILD):
         last_input = mmap.mmap(-1, 2 + _LONGEST)
         ours, theirs = context.Pipe(duplex=False)
         given = (theirs, target, min(PER_CHILD, runs - first), [seed, number], last_input)
@@ -185,6 +187,9 @@ def main(name: str, make_target: Callable[[], Target], readers: list[str]) -> No
     parser = argparse.ArgumentParser(description=f"Break the reader of {name}.")
     parser.add_argument("--runs", type=int, default=100_000, help="number of inputs (default: 100000)")
     parser.add_argument("--seed", type=int, default=1, help="seed (default: 1)")
+    parser.add_argument(
+        "--skip", type=int, default=0, help="random inputs that an earlier run was fed (default: 0)"
+    )
     parser.add_argument("--plain", action="store_true", help="random bytes, without atheris")
     arguments = parser.parse_args()
     try:
@@ -193,7 +198,7 @@ def main(name: str, make_target: Callable[[], Target], readers: list[str]) -> No
         arguments.plain = True
     if arguments.plain:
         target = make_target()
-        seen = feed_children(target, arguments.runs, arguments.seed, _tell)
+        seen = feed_children(target, arguments.runs, arguments.seed, _tell, arguments.skip)
         print(f"{name}, random bytes: {seen.story()}")
         return
     with atheris.instrument_imports(include=readers, exclude=_compiled_modules()):

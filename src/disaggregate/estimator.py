@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -29,12 +29,9 @@ from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrup
 from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
-from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
 from disaggregate.posterior.log_evidence import LogEvidence
-from disaggregate.posterior.mixture import Posterior
-from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_log_scores, outcome_tables
-from disaggregate.posterior.predictions import probability_draws
+from disaggregate.posterior.outcomes import outcome_log_scores
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.predictor import Predictor
 from disaggregate.posterior.stopping import BURN, FIRST, missing_draws
@@ -56,13 +53,10 @@ from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
 from disaggregate.tables.row_counts import read_row_counts
 from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
-from disaggregate.tables.suppression import SHARES, members_of_groups, withhold
 from disaggregate.tables.targets import is_about_groups, read_target
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
-    from disaggregate.posterior.batches import Probability
+    pass
 
 _LOG = logging.getLogger("disaggregate")
 
@@ -437,108 +431,6 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
                 "n_replicas=8 or more."
             )
         return self._fitted.ladder.log_evidence
-
-    def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
-        """Tabulate the training groups: what each reported beside what the posterior implies.
-
-        Parameters
-        ----------
-        level : float, default=0.9
-            Probability of the credible intervals.
-        min_group_size : int, default=1
-            Groups of fewer people, and what would give them away, have no numbers but ``n``, and a ``note`` says
-            so.
-
-        Returns
-        -------
-        DataFrame
-            Columns ``group, n, reported, implied, conf_low, conf_high``; a row per group. With more than two
-            classes a row for each class of a group, named by ``outcome`` after the group.
-        """
-        check_is_fitted(self)
-        members = members_of_groups(self._data)
-        if isinstance(self._data, GroupedOutcomes):
-            tables = outcome_tables(self._data, self._fitted.count_tallies, level)
-            return by_outcome(tables, lambda one: withhold(one, min_group_size, SHARES, members), 1)
-        table = group_table(self._data, self._fitted.count_tallies, level)
-        return withhold(table, min_group_size, SHARES, members)
-
-    def subgroups(
-        self,
-        people: Any,
-        by: str | Sequence[str],
-        weights: str | None = None,
-        *,
-        groups: str | None = None,
-        level: float = 0.9,
-        min_group_size: int = 1,
-    ) -> DataFrame:
-        """Estimate the rate of each subgroup, post-stratified over the people of a table.
-
-        Parameters
-        ----------
-        people : dataframe
-            One row per person, with the features of the fit, the columns of ``by`` and the weights.
-        by : str or sequence of str
-            Columns that make the subgroups.
-        weights : str, optional
-            Column of survey weights.
-        groups : str, optional
-            Column of group ids, for a fit with ``context`` or ``group_effects``.
-        level : float, default=0.9
-            Probability of the credible intervals.
-        min_group_size : int, default=1
-            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
-            People without weight do not count.
-
-        Returns
-        -------
-        DataFrame
-            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
-            classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
-            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
-            are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
-            the reports removed, and ``rests_on`` says in words whether the groups tell the estimate.
-        """
-        from disaggregate.posterior.bounds import reported_shares
-        from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
-        from disaggregate.tables.people import as_names, numbers, require_columns
-
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            raise ValueError("subgroups needs named features: fit on a dataframe, then give people as one too.")
-        require_columns(people, [*names, *as_names(by), *(name for name in (weights, groups) if name)])
-        weight = numbers(people, weights) if weights else None
-        _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
-
-        prior = self.posterior_.prior
-        known = (
-            None
-            if groups is None or weights
-            else reported_shares(self._data, people[groups].tolist(), None, min_group_size)
-        )
-
-        def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
-            def probability(posterior: Posterior) -> Probability:
-                return wanted(lambda some: probability_draws(posterior, rows[some]))
-
-            drawn = subgroup_draws(probability(self.posterior_), people, by, weight, reported=known)
-            return drawn if prior is None else drawn.beside(subgroup_draws(probability(prior), people, by, weight))
-
-        if len(self.classes_) > 2:
-            drawn_by_class = {
-                name: drawn_of(partial(of_outcome, number=k)) for k, name in enumerate(self.classes_.tolist())
-            }
-            return by_outcome(
-                drawn_by_class,
-                lambda drawn: withhold(
-                    drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by)
-                ),
-                len(as_names(by)),
-            )
-        drawn = drawn_of(lambda probability: probability)
-        return withhold(drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by))
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
         """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.

@@ -41,6 +41,16 @@ def test_children_are_fed_and_what_they_saw_is_added_up():
     assert len(told) == 2
 
 
+def test_a_run_may_be_split(monkeypatch):
+    monkeypatch.setattr("fuzz.running.PER_CHILD", 2)
+
+    def ends(runs, skipped):
+        return feed_children(lambda data: data.hex, runs, seed=1, tell=lambda so_far: None, skipped=skipped).ends
+
+    assert ends(4, 0) == ends(2, 0) + ends(2, 2)
+    assert ends(2, 0) != ends(2, 2)
+
+
 def test_an_input_that_ends_or_holds_a_process_is_noticed(monkeypatch):
     with pytest.raises(AssertionError, match=f"exit code -{signal.SIGSEGV:d}\n.*input [0-9a-f]+"):
         feed_three(lambda data: os.kill(os.getpid(), signal.SIGSEGV))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from disaggregate.model.components import Components
-from disaggregate.sampler.dense.sweep import JUMP_EVERY, jumping_scales
+from disaggregate.sampler.dense.sweep import JUMP_EVERY, jump_in_scales, jumping_scales
 from tests.helpers.dense_problems import CASES, components_for, reports_of
 
 
@@ -37,3 +37,9 @@ def test_scales_jump_by_turns_with_intercepts(components: Callable[..., Componen
 def test_scales_jump_by_turns_with_samples(components: Callable[..., Components]) -> None:
     turns = [jumping_scales(components("samples", places=False), sweep) for sweep in range(3)]
     assert turns == [[0], [1], [0]]
+
+
+def test_a_sweep_in_which_none_jumps_looks_at_nothing(rng):
+    before = rng.bit_generator.state
+    jump_in_scales(None, None, [rng], [])
+    assert rng.bit_generator.state == before

@@ -1,4 +1,4 @@
-"""How many kernels are active, with sparse weights."""
+"""How many kernels are active, with spike and slab."""
 
 from __future__ import annotations
 

@@ -1,30 +1,45 @@
-"""What a fitted classifier says of people: probabilities, their draws and intervals, as arrays or dataframes."""
+"""What a fitted classifier says of people, groups and subgroups: probabilities, draws, and tables of shares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from disaggregate.groups.context import Context, indices_of
+from disaggregate.groups.grouped import GroupedData
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.groups.reports import known_groups
+from disaggregate.posterior.batches import Probability
+from disaggregate.posterior.bounds import reported_shares
+from disaggregate.posterior.group_table import group_table
 from disaggregate.posterior.individuals import GroupEffects, Individuals
 from disaggregate.posterior.mixture import Posterior
+from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_tables
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
+from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
 from disaggregate.tables.containers import in_container, require_container
 from disaggregate.tables.features import read_features
+from disaggregate.tables.people import as_names, numbers, require_columns
+from disaggregate.tables.suppression import SHARES, members_of_groups, withhold
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Predictor:
-    """The part of the classifier that predicts once it is fitted."""
+    """The part of the classifier that answers once it is fitted."""
 
     classes_: np.ndarray
     posterior_: Posterior
     context_: Context | None
     group_effects_: GroupEffects | None
+    _data: GroupedData
+    _fitted: Any
 
     def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self:
         """Choose what :meth:`predict_proba` and :meth:`predict_interval` return: arrays, or dataframes.
@@ -96,6 +111,104 @@ class Predictor:
         With more than two classes of each of them, shape (n_chains, n_draws, n_rows, n_classes).
         """
         return probability_draws(*self._fitted_and_rows(X, groups))
+
+    def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
+        """Tabulate the training groups: what each reported beside what the posterior implies.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the credible intervals.
+        min_group_size : int, default=1
+            Groups of fewer people, and what would give them away, have no numbers but ``n``, and a ``note`` says
+            so.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``group, n, reported, implied, conf_low, conf_high``; a row per group. With more than two
+            classes a row for each class of a group, named by ``outcome`` after the group.
+        """
+        check_is_fitted(self)
+        members = members_of_groups(self._data)
+        if isinstance(self._data, GroupedOutcomes):
+            tables = outcome_tables(self._data, self._fitted.count_tallies, level)
+            return by_outcome(tables, lambda one: withhold(one, min_group_size, SHARES, members), 1)
+        table = group_table(self._data, self._fitted.count_tallies, level)
+        return withhold(table, min_group_size, SHARES, members)
+
+    def subgroups(
+        self,
+        people: Any,
+        by: str | Sequence[str],
+        weights: str | None = None,
+        *,
+        groups: str | None = None,
+        level: float = 0.9,
+        min_group_size: int = 1,
+    ) -> DataFrame:
+        """Estimate the rate of each subgroup, post-stratified over the people of a table.
+
+        Parameters
+        ----------
+        people : dataframe
+            One row per person, with the features of the fit, the columns of ``by`` and the weights.
+        by : str or sequence of str
+            Columns that make the subgroups.
+        weights : str, optional
+            Column of survey weights.
+        groups : str, optional
+            Column of group ids, for a fit with ``context`` or ``group_effects``.
+        level : float, default=0.9
+            Probability of the credible intervals.
+        min_group_size : int, default=1
+            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
+            People without weight do not count.
+
+        Returns
+        -------
+        DataFrame
+            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
+            classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
+            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
+            are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
+            the reports removed, and ``rests_on`` says in words whether the groups tell the estimate.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            raise ValueError("subgroups needs named features: fit on a dataframe, then give people as one too.")
+        require_columns(people, [*names, *as_names(by), *(name for name in (weights, groups) if name)])
+        weight = numbers(people, weights) if weights else None
+        _, rows = self._fitted_and_rows(people[list(names)], people[groups] if groups else None)
+
+        prior = self.posterior_.prior
+        known = (
+            None
+            if groups is None or weights
+            else reported_shares(self._data, people[groups].tolist(), None, min_group_size)
+        )
+
+        def drawn_of(wanted: Callable[[Probability], Probability]) -> SubgroupDraws:
+            def probability(posterior: Posterior) -> Probability:
+                return wanted(lambda some: probability_draws(posterior, rows[some]))
+
+            drawn = subgroup_draws(probability(self.posterior_), people, by, weight, reported=known)
+            return drawn if prior is None else drawn.beside(subgroup_draws(probability(prior), people, by, weight))
+
+        if len(self.classes_) > 2:
+            drawn_by_class = {
+                name: drawn_of(partial(of_outcome, number=k)) for k, name in enumerate(self.classes_.tolist())
+            }
+            return by_outcome(
+                drawn_by_class,
+                lambda drawn: withhold(
+                    drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by)
+                ),
+                len(as_names(by)),
+            )
+        drawn = drawn_of(lambda probability: probability)
+        return withhold(drawn.table(level), min_group_size, members=drawn.effective, by=as_names(by))
 
     def _fitted_and_rows(self, X: Any, groups: Any) -> tuple[Posterior, Individuals]:
         """Return the posterior, and features with the context and the group of each row, if the fit knows any."""

@@ -23,9 +23,9 @@ _METHOD = (
     "function. How many in a group have it follows from the probabilities of its members, and how well that "
     "agrees with the report is the likelihood. Scores that make the reports probable are believed; where the "
     "reports leave several explanations open, all of them stay in the answer.",
-    "The score is a weighted sum of kernels. With dense weights it is a Gaussian process on these kernels, "
-    "averaged over kernels and widths by how probable each makes the reports; with sparse weights few kernels are "
-    "active at a time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder of "
+    "The score is a weighted sum of kernels: by default a Gaussian process on these kernels, averaged over "
+    "kernels and widths by how probable each makes the reports; with spike and slab few kernels are active at a "
+    "time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder of "
     "replicas that takes the reports less and less seriously, so that a chain is not caught in one explanation. "
     "Chains start at different points; R-hat compares them, and the effective draws say what they are worth.",
     "Shares, effects and their intervals are computed in every draw and summarised after that, so that they carry "

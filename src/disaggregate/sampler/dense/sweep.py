@@ -173,6 +173,8 @@ def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[
     Where the reports tell little of the weights, this moves a scale far at once; and a replica that came where the
     density is so narrow that all trajectories are refused can leave.
     """
+    if not scales:
+        return
     components, n_rungs = target.components, state.position.shape[1]
     n_moving = max(n_rungs - 1, 1)
     every = np.indices((len(rngs), n_moving)).reshape(2, -1)
@@ -183,7 +185,7 @@ def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[
             for rng in rngs
             for _ in range(n_moving)
         ]
-    ).reshape(-1, len(scales), 2)
+    ).reshape(len(rngs) * n_moving, len(scales), 2)
     for turn, which in enumerate(scales):
         position = state.position[tuple(every)]
         position[:, components.n_weights + which] += JUMP * noise[:, turn, 0]
