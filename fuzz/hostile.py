@@ -129,7 +129,7 @@ def _told_of_few(folder: Path) -> Iterator[Case]:
     yield kind, "a page about few", page, FINE, "page.html"
     yield kind, "is its word 'suppressed'", partial(_holds, folder / "page.html", "suppressed"), FINE, "suppressed"
     nobody = ["report", *_about(folder), "-o", str(folder / "page.html"), "--min-group-size", "49"]
-    yield kind, "a page about too few", nobody, MISTAKE, "nothing may be told"
+    yield kind, "a page about too few", nobody, MISTAKE, "fewer than --min-group-size"
     whole = ["fit", *_tables(folder), *SHORT, "--landmarks", "3", "-o", str(folder / "anonymous.dgz")]
     yield kind, "a model without people", whole, FINE, "converged"
 

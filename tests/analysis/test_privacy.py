@@ -126,7 +126,7 @@ def test_reports_keep_silent_about_few(analysis, tmp_path):
     assert "50.0%" in row_of_group(tmp_path / "shut.html", "some")
     assert "What was noticed" in (tmp_path / "open.html").read_text(encoding="utf-8")
     assert "What was noticed" not in (tmp_path / "shut.html").read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="nothing may be told"):
+    with pytest.raises(ValueError, match="nothing may be shown"):
         write_report(analysis, people.head(3), tmp_path / "none.html", min_group_size=5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations, product
 
 import numpy as np
@@ -83,6 +84,11 @@ def test_chances_that_cannot_be_told_from_none() -> None:
     assert np.isnan([positive[6], negative[6], density[6]]).all()
 
 
+def bits_of(places: Iterable[int]) -> int:
+    """A set of places as a number."""
+    return sum(1 << int(place) for place in places)
+
+
 def label_law(fitted: np.ndarray, log_likelihood: np.ndarray) -> dict[tuple[int, ...], float]:
     """Probability of every label vector, by enumeration."""
     log_weight = {}
@@ -110,10 +116,10 @@ def test_exact_labels_follow_their_law(evidence: Evidence, shift: float, rng: np
     law = label_law(fitted, evidence.log_likelihood(4))
     problem, state = one_group(fitted, evidence)
     n_draws = 20_000
-    seen = dict.fromkeys(law, 0)
-    for _ in range(n_draws):
-        latent.draw_scores_exactly(problem, PRIOR, state, rng)
-        seen[tuple((state.scores > 0).astype(int).tolist())] += 1
+    found = np.empty(n_draws, dtype=np.int64)
+    latent.labels_by_exact_draws(problem, PRIOR, state, rng, found)
+    times = np.bincount(found, minlength=16)
+    seen = {labels: times[bits_of(np.flatnonzero(labels))] for labels in law}
     likely = [labels for labels, chance in law.items() if chance * n_draws > 5]
     rest = 1.0 - sum(law[labels] for labels in likely)
     assert sum(n for labels, n in seen.items() if law[labels] < 1e-9) == 0
@@ -131,13 +137,12 @@ def test_random_walk_reaches_the_same_labels(rng: np.random.Generator) -> None:
     law = label_law(fitted, evidence.log_likelihood(3))
     problem, state = one_group(fitted, evidence)
     state.scores[:] = [0.1, -0.1, -0.2]
-    indicators = np.empty((60_000, 8))
-    for draw in range(len(indicators)):
-        latent.walk_scores(problem, PRIOR, state, rng)
-        indicators[draw] = np.arange(8) == (state.scores > 0) @ [4, 2, 1]
-    batch_means = indicators.reshape(100, -1, 8).mean(axis=1)
+    found = np.empty(60_000, dtype=np.int64)
+    latent.labels_by_walks(problem, PRIOR, state, rng, found)
+    each = [bits_of(np.flatnonzero(labels)) for labels in law]
+    batch_means = (found[:, None] == each).reshape(100, -1, 8).mean(axis=1)
     error = batch_means.std(axis=0, ddof=1) / 10.0
-    expected = [law[labels] for labels in product((0, 1), repeat=3)]
+    expected = list(law.values())
     assert (np.abs(batch_means.mean(axis=0) - expected) < 4.5 * error).all()
 
 
@@ -276,12 +281,10 @@ def test_selection_follows_equation_11(n_fixed: int, rng: np.random.Generator) -
         prior = betaln(len(chosen) + PRIOR.a, n_selectable - len(chosen) + PRIOR.b)
         log_weight.append(stats.multivariate_normal.logpdf(state.scores, cov=covariance) + prior)
     expected = np.exp(log_weight - logsumexp(log_weight))
-    indicators = np.zeros((100_000, len(subsets)))
-    place = {frozenset(chosen): i for i, chosen in enumerate(subsets)}
-    for row in indicators:
-        products.gather_products(problem, PRIOR, state, rng)
-        selection.select_kernels(problem, PRIOR, state, rng)
-        row[place[frozenset(state.active[n_fixed : state.size[0]].tolist())]] = 1.0
+    found = np.empty(100_000, dtype=np.int64)
+    selection.selected_kernels(problem, PRIOR, state, rng, found)
+    indicators = found[:, None] == [bits_of([*range(n_fixed), *chosen]) for chosen in subsets]
+    assert (indicators.sum(axis=1) == 1).all()
     batch_means = indicators.reshape(100, -1, len(subsets)).mean(axis=1)
     error = batch_means.std(axis=0, ddof=1) / 10.0
     assert expected.max() < 0.9

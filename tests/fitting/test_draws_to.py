@@ -265,7 +265,7 @@ KINDS_OF_CHAIN = {
 }
 A_TURN = {
     "dense": 50 * 8 * 10,
-    "places": 10 * 8 * 25,
+    "places": 10 * 8 * 16,
     "sparse": 50 * 16,
     "sparse ladder": 10 * 16,
 }  # bytes that it draws, at least

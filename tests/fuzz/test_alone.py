@@ -43,7 +43,7 @@ def test_a_page_that_names_the_person_is_noticed(monkeypatch, capsys):
 
 def test_a_file_that_keeps_the_names_and_the_income_is_noticed(monkeypatch, capsys):
     monkeypatch.setattr("disaggregate.saving.model.without_rare_levels", lambda tables: tables)
-    monkeypatch.setattr("disaggregate.analysis.privacy._without_extremes", lambda rows, size: rows)
+    monkeypatch.setattr("disaggregate.analysis.privacy.without_extremes", lambda rows, size: rows)
     assert alone.main(["--runs", "1"]) == 1
     assert "file: the name of the group or the cell" in capsys.readouterr().out
 

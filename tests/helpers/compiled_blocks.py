@@ -95,6 +95,39 @@ def select_kernels(problem, prior, state, rng):
     _selection.select_kernels(problem, prior, state, rng)
 
 
+# Blocks again and again, with what is then true written down as bits: the way in takes longer than a small block.
+
+
+@compiled
+def labels_by_exact_draws(problem, prior, state, rng, found):
+    for turn in range(len(found)):
+        _latent.draw_scores_exactly(problem, prior, state, rng)
+        found[turn] = 0
+        for row in range(len(state.scores)):
+            if state.scores[row] > 0.0:
+                found[turn] += 1 << row
+
+
+@compiled
+def labels_by_walks(problem, prior, state, rng, found):
+    for turn in range(len(found)):
+        _latent.walk_scores(problem, prior, state, rng)
+        found[turn] = 0
+        for row in range(len(state.scores)):
+            if state.scores[row] > 0.0:
+                found[turn] += 1 << row
+
+
+@compiled
+def selected_kernels(problem, prior, state, rng, found):
+    for turn in range(len(found)):
+        _products.gather_products(problem, prior, state, rng)
+        _selection.select_kernels(problem, prior, state, rng)
+        found[turn] = 0
+        for k in range(state.size[0]):
+            found[turn] += 1 << state.active[k]
+
+
 def one_sweep(advance: Callable) -> Callable:
     """Do one sweep, and record nothing."""
     nothing = empty_record(0, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
@@ -111,10 +144,15 @@ expansion = SimpleNamespace(expand_scores=expand_scores, slice_fit_scale=slice_f
 relocation = SimpleNamespace(relocate_kernels=relocate_kernels)
 turnover = SimpleNamespace(turn_over_kernels=turn_over_kernels)
 hamiltonian = SimpleNamespace(move_weights=move_weights)
-latent = SimpleNamespace(draw_scores_exactly=draw_scores_exactly, walk_scores=walk_scores)
+latent = SimpleNamespace(
+    draw_scores_exactly=draw_scores_exactly,
+    walk_scores=walk_scores,
+    labels_by_exact_draws=labels_by_exact_draws,
+    labels_by_walks=labels_by_walks,
+)
 products = SimpleNamespace(gather_products=gather_products, fit_rows=fit_rows)
 scale = SimpleNamespace(draw_scale=draw_scale, slice_scale=slice_scale)
-selection = SimpleNamespace(select_kernels=select_kernels)
+selection = SimpleNamespace(select_kernels=select_kernels, selected_kernels=selected_kernels)
 sweep = SimpleNamespace(
     sparse_sweep=one_sweep(_sweep.advance_sparse),
     published_sweep=one_sweep(_sweep.advance_published),

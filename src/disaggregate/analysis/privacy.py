@@ -106,14 +106,14 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
     if len(rows) < min_group_size:
         raise ValueError(f"{len(rows)} individuals are too few for averages of {min_group_size}; give more.")
     size = max(int(min_group_size), -(-len(rows) // int(n_centers)))
-    rows = _without_extremes(rows, int(min_group_size))
+    rows = without_extremes(rows, int(min_group_size))
     spread = rows.std(axis=0)
     scaled = (rows - rows.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
     return np.array([rows[members].mean(axis=0) for members in _clusters(scaled, size)])
 
 
-def _without_extremes(rows: np.ndarray, size: int) -> np.ndarray:
-    """Take the largest and smallest values back to the next that as many people reach: an average tells no top."""
+def without_extremes(rows: np.ndarray, size: int) -> np.ndarray:
+    """Clip values to those that ``size`` people reach at either end, so that no average reveals an extreme."""
     middle = np.median(rows, axis=0)
     ordered = np.sort(rows, axis=0)
     return np.clip(rows, np.minimum(ordered[size - 1], middle), np.maximum(ordered[-size], middle))
