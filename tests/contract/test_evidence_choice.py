@@ -99,7 +99,7 @@ def test_the_ladder_can_be_given_its_length():
     model = GroupStatsClassifier(n_replicas=7, kernel="rbf", **SHORT).fit(town.X, town.shares, groups=town.groups)
     assert len(model.diagnostics_.ladder.powers) == 7
     assert len(model.diagnostics_.ladder.swap_rates) == 6
-    assert "7 replicas a chain" in model.diagnostics_.verdict
+    assert "7 replicas per chain" in model.diagnostics_.verdict
 
 
 def test_draws_are_shared_among_kernels_by_their_weights():

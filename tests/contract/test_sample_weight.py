@@ -89,7 +89,7 @@ def test_a_saved_model_keeps_its_weighted_groups(X, tmp_path):
     ("weight", "message"),
     [
         (np.ones(14), "14 numbers but X has 15 rows"),
-        (np.ones((15, 1)), "1D array"),
+        (np.ones((15, 1)), "one number per row"),
         (np.r_[np.ones(14), 0.0], "above zero, got 0.0 in row 14"),
         (np.r_[np.nan, np.ones(14)], "got nan in row 0"),
         (np.r_[np.ones(14), np.inf], "got inf in row 14"),
