@@ -61,7 +61,10 @@ class Killed(Exception):
 
 
 def killed_after(n_writes, monkeypatch):
-    """Let the process end right after so many checkpoints were written; they are written at every turn."""
+    """Let the process end right after so many checkpoints were written, at every opportunity.
+
+    Chains wait after every batch until the main thread has looked, so that a busy machine has as many opportunities.
+    """
     monkeypatch.setattr(checkpoint_schedule, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(checkpoint_schedule, "TIME_SHARE", np.inf)
     monkeypatch.setattr(round_robin, "POLL_SECONDS", 0.001)
@@ -74,6 +77,21 @@ def killed_after(n_writes, monkeypatch):
             raise Killed
 
     monkeypatch.setattr(checkpoints, "write_archive", write)
+    after_batch, while_waiting = checkpoints.Checkpoint.after_batch, checkpoints.Checkpoint.while_waiting
+    looked = threading.Event()
+
+    def after(self, runner):
+        after_batch(self, runner)
+        if threading.current_thread() is not threading.main_thread():
+            looked.clear()
+            looked.wait(0.5)  # not for ever: the main thread may be gone by now
+
+    def look(self):
+        while_waiting(self)
+        looked.set()
+
+    monkeypatch.setattr(checkpoints.Checkpoint, "after_batch", after)
+    monkeypatch.setattr(checkpoints.Checkpoint, "while_waiting", look)
 
 
 @pytest.mark.parametrize("n_writes", [1, 2, 4])
