@@ -97,7 +97,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         parameters of its own, such as ``GaussianProcess(emphasis=1.0)`` or ``SpikeSlab(a=1, b=9)``.
     context : bool or "auto", default=False
         Whether people of the same features may differ by the average features of their group: a district's
-        make-up, say, may matter to the vote of each of its people. Reports can hardly tell that from an effect of
+        make-up, say, may matter to the vote of each of its people. Reports can hardly separate that from an effect of
         their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports
         do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
     group_effects : bool or "auto", default="auto"
@@ -273,7 +273,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
             the fit starts anew.
         draws_to : str or Path, optional
             Empty folder to keep the draws in, for fits with more of them than memory holds. The model reads them
-            there as long as it lives, so do not remove it before; a saved model holds its own copy.
+            there as long as it exists, so do not remove it before; a saved model holds its own copy.
 
         Returns
         -------
@@ -464,7 +464,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
         training individual, with a number or "auto" those of some, so treat it as you treat those. With
-        ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds nobody's.
+        ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds no person's.
 
         Parameters
         ----------

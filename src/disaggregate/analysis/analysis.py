@@ -58,7 +58,7 @@ class Analysis:
     outcome : str
         What the outcome is called; empty by default.
     chosen : hashable or None
-        Which of more than two outcomes it speaks of, as :meth:`of_outcome` chose it; None for all of them.
+        Which of more than two outcomes it describes, as :meth:`of_outcome` chose it; None for all of them.
     """
 
     classifier: GroupStatsClassifier
@@ -244,7 +244,7 @@ class Analysis:
     def _of_new_groups(
         self, tables: Iterable[pd.DataFrame], old: set[Hashable]
     ) -> Iterator[tuple[np.ndarray, list[Hashable], np.ndarray]]:
-        """Encode those whose group is not known yet, and nobody else; with their groups, and people per row."""
+        """Encode only those whose group is not known yet; with their groups, and people per row."""
         for table in tables:
             groups = self._groups_of(table) or []
             indices = [index for index, name in enumerate(groups) if name is not None and name not in old]
@@ -261,7 +261,7 @@ class Analysis:
         return None if known is None else known.names
 
     def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
-        """Group of each row, where the fit needs it and the table tells."""
+        """Group of each row, where the fit needs it and the table has it."""
         known = self.group_names
         if known is None or self.roles.group not in people:
             return None
@@ -305,7 +305,7 @@ class Analysis:
             As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
             which the share of exactly these people lies whatever is assumed, if the people are those of the fit;
             ``contraction``, the share of the prior variance that the reports removed; and ``rests_on``, in words,
-            whether the groups tell the estimate.
+            whether the estimate rests on the groups.
         """
 
         def table_of(drawn: SubgroupDraws) -> pd.DataFrame:
@@ -390,7 +390,7 @@ class Analysis:
         level: float = 0.9,
         min_group_size: int = 1,
     ) -> pd.DataFrame:
-        """Compare predictions when a feature is changed for everybody; with what the groups tell about it.
+        """Compare predictions when a feature is changed for everybody; with what the groups say about it.
 
         Parameters
         ----------
@@ -442,7 +442,7 @@ class Analysis:
         return by_outcome({name: name for name in self.outcomes}, table_of, 2)
 
     def between_groups(self, people: Any) -> pd.DataFrame:
-        """Tabulate how much of each feature's variance lies between groups: reports tell about nothing else."""
+        """Tabulate how much of each feature's variance lies between groups: reports carry information about nothing else."""
         table = self.read(people)
         require_columns(table, [self.roles.group])
         groups, counts = table[self.roles.group].to_numpy(), counts_of(table, self.roles)

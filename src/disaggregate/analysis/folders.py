@@ -243,7 +243,7 @@ def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, P
 
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-    """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
+    """Read a file some rows at a time: as it is stored, and with the columns in the names of its folders."""
     from_path = columns_from_path(root, file)
     for piece in iter_table(file, ROWS_AT_ONCE, schema):
         yield piece, apply_schema(piece.assign(**from_path), schema) if from_path else piece

@@ -1,4 +1,4 @@
-"""What the groups cannot tell: features in which they hardly differ, and estimates that depend on a choice."""
+"""What the groups cannot show: features in which they hardly differ, and estimates that depend on a choice."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _as_numbers(table: Any, name: str) -> FloatArray:
 
 def _in_words(share: float, effective: float, n_groups: int) -> str:
     if n_groups == 1:
-        return "there is one group only: it tells nothing of any feature"
+        return "there is one group only: it carries no information about any feature"
     if effective == 0.0:
         return "groups do not differ in this: its effect rests on the model's assumptions alone"
     if share < _HARDLY:

@@ -70,7 +70,7 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     model : GroupStatsClassifier or Analysis
         Fitted.
     min_group_size : int
-        Smallest group whose members may be told apart.
+        Smallest group whose members may be distinguished.
     """
     require_two_outcomes(model, "withholding of label_proba_", "label_proba_ of groups that are large enough")
     classifier = getattr(model, "classifier", model)
@@ -86,7 +86,7 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
     Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
     landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves. The largest and smallest
     values of each feature are taken back to the next that ``min_group_size`` individuals reach, as an average of
-    five with one high income tells that income nearly; levels that fewer individuals have are in no average.
+    five with one high income nearly reveals that income; levels that fewer individuals have are in no average.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _of_members(classifier: Any) -> NDArray[np.float64]:
 
 
 def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
-    """Tell which reports leave one count only, none or all, or make every other as good as impossible."""
+    """Find which reports leave one count only, none or all, or make every other as good as impossible."""
     settled = []
     for start, stop in pairwise(data.starts):
         log_likelihood = data.log_likelihood[start:stop]

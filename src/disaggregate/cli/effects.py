@@ -1,4 +1,4 @@
-"""`disaggregate effects`: what changes when a feature is changed, and what the groups can tell about it."""
+"""`disaggregate effects`: what changes when a feature is changed, and what the groups can say about it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
-or set to another level. Group results tell about a feature only as far as groups differ in it: the second table
+or set to another level. Group results carry information about a feature only as far as groups differ in it: the second table
 says how far that is. Where the fit had a column of counts (--count), each row counts as that many people.
 """
 EXAMPLES = """\
@@ -98,4 +98,4 @@ def run(arguments: argparse.Namespace) -> None:
             write_rows(arguments.output, [table], raw=arguments.raw)
     print_table(table, "Average effect on the probability", arguments.json)
     if between is not None and not arguments.json:
-        print_table(between, "What the groups can tell about each feature", False)
+        print_table(between, "What the groups can say about each feature", False)

@@ -197,7 +197,7 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
 
 def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:
     if arguments.landmarks is not None:
-        return f"privacy: {arguments.output} holds nobody's features."
+        return f"privacy: {arguments.output} holds no person's features."
     n_rows = len(analysis.classifier.posterior_.parts[0].basis.centers)
     whose = f"{n_rows} people" if analysis.roles.count is None else f"{n_rows} rows"
     return (

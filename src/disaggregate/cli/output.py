@@ -92,7 +92,7 @@ def _fewer_columns(table: DataFrame) -> DataFrame:
 
 
 def _digits(table: DataFrame) -> Iterable[int | None]:
-    """Digits that each row is worth, as far as intervals tell."""
+    """Digits that each row is worth, judged by its interval."""
     if not {"conf_low", "conf_high"} <= set(table):
         return [None] * len(table)
     from disaggregate.tables.rounding import worthwhile_digits

@@ -73,7 +73,7 @@ def write_what_is_possible() -> None:
 
 
 def takes_all_characters() -> bool:
-    """Tell whether standard output can hold any text."""
+    """Return whether standard output can hold any text."""
     return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
 
 

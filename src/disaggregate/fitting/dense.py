@@ -255,7 +255,7 @@ def _chains(
 
 
 def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[ChainShape]:
-    """Say what snapshots of the chains of a kernel look like; those of fresh chains tell most of it."""
+    """Say what snapshots of the chains of a kernel look like; those of fresh chains give most of it."""
     backend, n_rungs = kernel.model.backend, len(kernel.tuning.powers)
     shapes = []
     for chain in chains:

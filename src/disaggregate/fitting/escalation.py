@@ -27,12 +27,12 @@ from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 from disaggregate.sampler.rungs import first_powers
 
-# Searches for modes: enough to drop hopeless kernels by, and more for those in the running, in pairs from opposite
+# Searches for modes: enough to drop kernels of negligible weight, and more for the others, in pairs from opposite
 # sides of the prior, as searches from one side alone miss one of two modes every now and then.
 _FIRST_SEARCHES, MORE_SEARCHES = 2, 6
 
 # Log odds against the best kernel beyond which the normal approximation at the mode settles that a kernel is
-# hopeless: what leaves a kernel out, and again as much, as it was off by up to 2.6.
+# negligible: what leaves a kernel out, and again as much, as it was off by up to 2.6.
 _HOPELESS = 5.5
 
 # Log odds beyond which a kernel would be left out anyway; and the largest error of the evidence of those within.
@@ -113,7 +113,7 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
     log_prior = np.log(plan.odds / plan.odds.sum())
     evidence = [LogEvidence(kernel.log_evidence + peak, np.nan) for kernel in searched]
     found: dict[int, TunedKernel] = {}
-    # A trial may find less evidence than the mode promised, and so bring a kernel back that seemed hopeless.
+    # A trial may find less evidence than the mode suggested, and so bring a kernel back that seemed negligible.
     while running := _in_the_running(evidence, log_prior, found):
         trials = [_TrialTask(searched[index], lengths, peak) for index in running]
         n_sweeps = len(trials) * (pilot_sweeps(ENOUGH_TO_TUNE) + trial_sweeps(lengths.n_draws))
@@ -130,7 +130,7 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
 
 
 def _in_the_running(evidence: list[LogEvidence], log_prior: np.ndarray, tried: Container[int]) -> list[int]:
-    """List the kernels that are not hopeless and were not tried yet."""
+    """List the kernels that are not negligible and were not tried yet."""
     log_odds = log_prior + [one.value for one in evidence]
     return [i for i in np.flatnonzero(log_odds >= log_odds.max() - _HOPELESS).tolist() if i not in tried]
 
@@ -203,12 +203,12 @@ def _search(task: _SearchTask) -> _SearchedKernel:
 def _whole(model: KernelModel) -> WholeData:
     data = model.backend
     if not isinstance(data, WholeData):
-        raise TypeError("trials are for data that are held at once, and for two outcomes.")
+        raise TypeError("trials are for data that are in memory as a whole, and for two outcomes.")
     return data
 
 
 def _tune(task: _TrialTask) -> TunedKernel:
-    """Tune a kernel on a single replica and judge starts; on a ladder where starts or modes ask for it."""
+    """Tune a kernel on a single replica and judge starts; on a ladder where starts or modes require it."""
     kernel, data = task.kernel, task.kernel.data
     modes = best_modes([*kernel.modes, *search_modes(data.target, MORE_SEARCHES, kernel.rng)])
     kernel = replace(kernel, modes=modes)
@@ -227,7 +227,7 @@ def _tune(task: _TrialTask) -> TunedKernel:
 
 
 def _tune_ladder(task: _TrialTask, reason: str = "") -> TunedKernel:
-    """Tune a kernel on a ladder, whose pilot run tells the evidence too."""
+    """Tune a kernel on a ladder, whose pilot run estimates the evidence too."""
     kernel = task.kernel
     ladder = kernel.data.with_powers(first_powers(None))
     tuning = tune(ladder, None, task.lengths.n_compared, kernel.rng, task.on_sweeps, kernel.modes[0])

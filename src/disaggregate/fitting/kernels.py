@@ -36,9 +36,9 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
     """Return the kernels that share the draws, ready to run, and how all of them did.
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
-    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. So it is where the
+    modes show how probable each kernel is, and chains need no ladder unless it is requested. So it is where the
     confidence of reports is learned, as they bind less. With more than two outcomes there is none.
-    Otherwise trials tell (:mod:`disaggregate.fitting.escalation`).
+    Otherwise trials decide (:mod:`disaggregate.fitting.escalation`).
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
@@ -126,7 +126,7 @@ def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
 def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
     """Choose one kernel by the evidence that it would have if the posterior were normal (Laplace).
 
-    With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would
+    With so many rows it nearly is, and this compares kernels in a few passes over the data, where ladders would
     take hours.
     """
     plan.prepare()

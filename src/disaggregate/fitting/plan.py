@@ -168,7 +168,7 @@ class FitPlan:
         return self.has_samples or self.n_outcomes > MOST_OUTCOMES
 
     def prepare(self) -> None:
-        """Make sure that what the fit needs is compiled."""
+        """Ensure that what the fit needs is compiled."""
         if self.n_outcomes > 2:
             prepare_outcomes(self.has_places and not self.intercepts_are_weights)
         elif self.schedule.moves == "dense":

@@ -30,7 +30,7 @@ class Checkpoints(Protocol):
     """Reads and writes checkpoints; given to a session, so that fitting knows nothing about files."""
 
     def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
-        """Tell fits apart."""
+        """Return a digest that identifies the fit."""
 
     def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:
         """Read where a run was; None if it never wrote a checkpoint."""
@@ -153,7 +153,7 @@ class FitSession:
         Parameters
         ----------
         missing_draws : callable, optional
-            Tells how many draws per chain are missing; without it there is one round of them.
+            Returns how many draws per chain are missing; without it there is one round of them.
         """
         plan, writer = self.plan, None
         with plan.threads:
@@ -179,7 +179,7 @@ class FitSession:
     def _has_more(
         self, missing_draws: Callable[[Posterior], float] | None, writer: CheckpointWriter | None
     ) -> bool:
-        """Tell whether chains that are done have to go on, as ladders or for another round of draws."""
+        """Return whether chains that are done have to go on, as ladders or for another round of draws."""
         may_go_on = missing_draws is not None and more_draws(self._ready.n_planned) > 0
         ladders = self._ready.again_as_ladders(may_go_on)
         if ladders is not None:
@@ -217,7 +217,7 @@ class FitSession:
         return self._folder or MemoryStorage()
 
     def _has_draws_on_disk(self) -> bool:
-        """Tell whether a checkpoint has its draws in a folder; whether it makes sense is judged later."""
+        """Return whether a checkpoint has its draws in a folder; its content is checked later."""
         chains = [] if self._saved is None else self._saved["chains"]
         known = [chain for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
         return any(are_on_disk(chain.get("kept")) for chain in known)

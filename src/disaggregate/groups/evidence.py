@@ -50,7 +50,7 @@ _AS_GOOD_AS_EXACT = 1000.0
 # Sharper than any grid of weighted counts.
 _SHARPEST_WEIGHTED = 1e6
 
-# Standard deviations beyond which a report leaves no weight to speak of.
+# Standard deviations beyond which a report leaves negligible weight.
 _FARTHEST = 12.0
 
 
@@ -90,7 +90,7 @@ class Evidence(ABC):
         return self.log_likelihood(n)[counts]
 
     def support(self, n: int) -> tuple[int, int]:
-        """Return the least and the greatest count that the report leaves any weight to speak of.
+        """Return the least and the greatest count that the report leaves more than negligible weight.
 
         Parameters
         ----------
@@ -416,14 +416,14 @@ class Survey(Evidence):
         )
         if self.positives > self.sampled:
             raise ValueError(
-                f"Survey expects no more positives than people asked, got positives={self.positives} "
+                f"Survey expects no more positives than people sampled, got positives={self.positives} "
                 f"and sampled={self.sampled}."
             )
 
     def log_likelihood(self, n: int) -> np.ndarray:
         if self.sampled > n:
             raise ValueError(
-                f"Survey(sampled={self.sampled}) expects at most the group's {n} members to have been asked; "
+                f"Survey(sampled={self.sampled}) expects at most the group's {n} members to have been sampled; "
                 "use Population if the members are the sample."
             )
         return log_hypergeometric(self.positives, n, np.arange(n + 1), self.sampled)
@@ -601,7 +601,7 @@ class AllOf(Evidence):
         lows, highs = zip(*(others or [(0, n)]), strict=True)
         least = max(min(lows), *(low for low, _ in firm), 0)
         greatest = min(max(highs), *(high for _, high in firm), n)
-        if least > greatest:  # they contradict each other, which their likelihood will tell
+        if least > greatest:  # they contradict each other, which their likelihood will show
             return min(low for low, _ in supports), max(high for _, high in supports)
         return least, greatest
 

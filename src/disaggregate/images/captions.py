@@ -1,4 +1,4 @@
-"""Captions: what the words of a picture tell about its regions, as evidence on the count of positives."""
+"""Captions: what the words of a picture say about its regions, as evidence on the count of positives."""
 
 from __future__ import annotations
 

@@ -190,7 +190,7 @@ def slices_of(reports: Reports, j: int) -> tuple[slice, slice]:
 
 
 def is_forced(reports: Reports, rung: int, j: int) -> bool:
-    """Tell whether the evidence leaves no choice of labels."""
+    """Return whether the evidence leaves no choice of labels."""
     return bool(reports.most[rung, j] == 0 or reports.fewest[rung, j] == reports.total[j])
 
 

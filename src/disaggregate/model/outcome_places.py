@@ -1,8 +1,8 @@
 """Intercepts of groups integrated out, for several outcomes: one number per contrast and group.
 
 As :mod:`disaggregate.model.places`, with vectors. The offsets o of a group are normal around a centre c with the
-same deviation s along each contrast. Reports of large groups tell them to within a hair, so that a chain could not
-move them and the weights by turns. The integral over them,
+same deviation s along each contrast. Reports of large groups determine them almost exactly, so that a chain could not
+move them and the weights alternately. The integral over them,
 
     L = integral of exp(l(o)) N(o; c, s^2 I) do,
 
@@ -29,12 +29,12 @@ NEAR = 0.1
 LONGEST = 3.0
 MOST_STEPS = 60
 
-# Slopes so many widths to both sides tell how wide the density is; and how much wider or narrower than the
+# Slopes so many widths to both sides show how wide the density is; and how much wider or narrower than the
 # information of the report says it can be.
 APART = 1.0
 NARROWEST, WIDEST = 0.1, 4.0
 
-# Added to curvatures, in units of their trace: a report that does not tell all outcomes apart, with a prior that
+# Added to curvatures, in units of their trace: a report that does not distinguish all outcomes, with a prior that
 # says nothing, leaves a direction without any.
 _JITTER = 1e-12
 
@@ -157,7 +157,7 @@ def find_peaks(expand: Expand, center: np.ndarray, deviation: float) -> Peaks:
 
 
 def _definite(curvature: np.ndarray) -> np.ndarray:
-    """Make sure that matrices can be factored, also where a trajectory has gone astray."""
+    """Ensure that matrices can be factored, also where a trajectory diverges."""
     eye = np.eye(curvature.shape[1])
     finite = np.isfinite(curvature).all(axis=(1, 2), keepdims=True)
     size = np.trace(curvature, axis1=1, axis2=2)[:, None, None]

@@ -20,7 +20,7 @@ _FEWEST_OF_ALL = 2**16
 class OutcomeReports(NamedTuple):
     """What the groups report, end to end.
 
-    Outcomes that a report does not tell apart are one category of it.
+    Outcomes that a report does not distinguish are one category of it.
 
     Attributes
     ----------

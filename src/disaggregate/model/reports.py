@@ -217,7 +217,7 @@ def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
 
 
 def _bounds(law: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Find evidence that tells no count that it allows from another."""
+    """Find evidence that gives the same likelihood to all counts that it allows."""
     is_flat = [values[np.isfinite(values)].min() == 0.0 for values in _split(log_likelihood, starts)]
     is_wide = [np.isfinite(values).sum() > 1 for values in _split(log_likelihood, starts)]
     return ((law == NORMAL) & is_flat & is_wide).astype(np.int64)

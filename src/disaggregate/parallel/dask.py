@@ -92,7 +92,7 @@ def _wait_unless_interrupted(client: Any, futures: list[Any]) -> None:
         except TimeoutError:
             patience -= POLL_SECONDS if is_interrupted() else 0.0
         except CancelledError:
-            return  # there is no scheduler any more, of which the results will tell
+            return  # there is no scheduler any more, which the results will show
         if patience < 0.0:
             client.cancel(futures)
             raise ConnectionError("the fit was interrupted, and the workers did not come back.")
@@ -122,7 +122,7 @@ def executor_of(candidate: Any) -> Any:
 
 
 def is_dask_client(candidate: Any) -> bool:
-    """Tell a Dask client without importing Dask, which few fits need."""
+    """Return whether this is a Dask client, without importing Dask, which few fits need."""
     return any(
         f"{kind.__module__}.{kind.__qualname__}" == "distributed.client.Client" for kind in type(candidate).__mro__
     )

@@ -45,7 +45,7 @@ class Forecast:
         self.share = 0.0
 
     def tell(self, n_done: int, n_sweeps: int, what: str, now: float) -> None:
-        """Learn how far a stage is; a new one tells first that nothing is done.
+        """Record how far a stage is; a new one first reports that nothing is done.
 
         Parameters
         ----------

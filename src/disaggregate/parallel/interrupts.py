@@ -1,7 +1,7 @@
 """Ctrl-C that costs no draws: from the first sweep on it is noted, and running work ends in order.
 
 An exception can come between any two lines, also between the last sweep and the file that is to hold it. So a fit
-that has begun to draw is not interrupted by one, but looks whether somebody has asked it to stop.
+that has begun to draw is not interrupted by one, but checks whether it was asked to stop.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def defer_interrupts() -> None:
 
 
 def is_interrupted() -> bool:
-    """Tell whether an interrupt was noted and those who work should come to an end."""
+    """Return whether an interrupt was noted and those who work should come to an end."""
     return _is_noted_here() and _current.came  # type: ignore[union-attr]
 
 
@@ -88,7 +88,7 @@ def _is_main_thread() -> bool:
 
 
 def _is_ours_to_take() -> bool:
-    """Tell whether signals come here, and to nobody else: neither to a handler of the user nor to one of ours."""
+    """Return whether signals come here, and neither to a handler of the user nor to one of ours."""
     if not _is_main_thread():
         return False
     handler = signal.getsignal(signal.SIGINT)

@@ -81,7 +81,7 @@ def progress_console() -> Console:
 
 
 def progress_bar(unit: str, show: bool) -> Bar:
-    """Make a bar on standard error that tells what is done, how many of how many, and how long it will take.
+    """Make a bar on standard error: what is done, how many of how many, and how long it will take.
 
     Parameters
     ----------

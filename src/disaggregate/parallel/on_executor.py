@@ -1,6 +1,6 @@
 """Chains on an executor, in rounds: their draws come back every few seconds.
 
-An executor only maps, and cannot be asked anything meanwhile. Between two rounds all chains are here, so that they
+An executor only maps, and cannot be queried meanwhile. Between two rounds all chains are here, so that they
 can be written down, and an interrupt costs nothing. Where a round is cut changes no draw.
 """
 

@@ -12,7 +12,7 @@ import threadpoolctl
 
 
 class _Limit:
-    """The limit of the whole process: set by the first who asks for it, lifted by the last who is done.
+    """The limit of the whole process: set by the first user, lifted by the last.
 
     Fits in several threads would else lift it under one another, or leave it behind.
     """
@@ -35,7 +35,7 @@ class _Limit:
                 self._stack.close()
 
     def forget_the_lock(self) -> None:
-        """Take a new lock in a forked process, where whoever held the old one is not there to let it go."""
+        """Take a new lock in a forked process, where the thread that held the old one does not exist."""
         self._lock = threading.Lock()
 
 

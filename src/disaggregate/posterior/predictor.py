@@ -172,7 +172,7 @@ class Predictor:
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
             ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
             are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
-            the reports removed, and ``rests_on`` says in words whether the groups tell the estimate.
+            the reports removed, and ``rests_on`` says in words whether the estimate rests on the groups.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)

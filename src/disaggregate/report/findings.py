@@ -36,7 +36,7 @@ class Findings:
     groups : DataFrame
         What groups reported beside what follows for them.
     between : DataFrame or None
-        What the groups can tell about each feature, where people name their group.
+        What the groups can say about each feature, where people name their group.
     features_chosen : bool
         Whether the features were asked for by name.
     """

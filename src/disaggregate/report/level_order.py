@@ -55,7 +55,7 @@ def natural_order(column: Any, levels: Sequence[Any]) -> list[int] | None:
 
 
 def comes_last(level: Any) -> bool:
-    """Tell whether a level is for those who fit nowhere else."""
+    """Return whether a level is for those who fit nowhere else."""
     return pd.isna(level) or str(level).strip().casefold().startswith(_LAST)
 
 

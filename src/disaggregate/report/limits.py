@@ -49,11 +49,11 @@ def limits_section(analysis: Analysis, between: pd.DataFrame | None, found: Sequ
         shown = between.assign(share=[f"{value:.0%}" for value in between["between"]])
         elements += [
             Text(
-                "Group results tell about a feature only as far as groups differ in it. The second column is the "
+                "Group results carry information about a feature only as far as groups differ in it. The second column is the "
                 "share of the feature's variance that lies between groups."
             ),
             as_table(
-                shown, "What the groups can tell about each feature", headings, sorts={"share": between["between"]}
+                shown, "What the groups can say about each feature", headings, sorts={"share": between["between"]}
             ),
         ]
     return Section("limits", "What the data cannot tell", [*elements, *information_elements(found)])

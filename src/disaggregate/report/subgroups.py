@@ -88,7 +88,7 @@ def default_columns(analysis: Analysis, people: pd.DataFrame) -> list[str]:
 
 
 def has_few_levels(column: Any) -> bool:
-    """Tell whether an encoded column is a category with few levels."""
+    """Return whether an encoded column is a category with few levels."""
     return isinstance(column, CategoryColumn) and len(column.levels) + len(column.pooled) <= MOST_LEVELS
 
 

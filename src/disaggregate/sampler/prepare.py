@@ -37,12 +37,12 @@ def _forget_the_lock() -> None:
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):  # whoever held it is not there in a forked process to let it go
+if hasattr(os, "register_at_fork"):  # the thread that held it does not exist in a forked process
     os.register_at_fork(after_in_child=_forget_the_lock)
 
 
 def prepare(moves: Moves) -> None:
-    """Make sure that the compiled sweep is in memory, from the disk cache or by compiling it.
+    """Ensure that the compiled sweep is in memory, from the disk cache or by compiling it.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def prepare(moves: Moves) -> None:
 
 
 def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> None:
-    """Make sure of what a dense fit asks for.
+    """Check what a dense fit asks for.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> N
 
 
 def prepare_outcomes(has_places: bool = False) -> None:
-    """Make sure of what a fit with more than two outcomes asks for.
+    """Check what a fit with more than two outcomes asks for.
 
     Parameters
     ----------

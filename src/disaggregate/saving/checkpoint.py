@@ -210,7 +210,7 @@ class CheckpointFiles:
     """Reads and writes checkpoints; see :class:`disaggregate.fitting.session.Checkpoints`."""
 
     def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
-        """Tell fits apart."""
+        """Return a digest that identifies the fit."""
         return fingerprint_of(parameters, features, data)
 
     def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:

@@ -151,7 +151,7 @@ class DrawsInTransit:
 
 
 def are_on_disk(snapshot: Any) -> bool:
-    """Tell whether the draws of a snapshot are in files beside it."""
+    """Return whether the draws of a snapshot are in files beside it."""
     return isinstance(snapshot, dict)
 
 

@@ -46,7 +46,7 @@ def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def repeated_rows(people: pd.DataFrame) -> np.ndarray:
-    """Tell which rows repeat an earlier one in every column."""
+    """Find which rows repeat an earlier one in every column."""
     codes = np.column_stack([_codes(people[name]) for name in people.columns])
     return pd.DataFrame(codes).duplicated().to_numpy()
 

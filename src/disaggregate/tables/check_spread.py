@@ -18,7 +18,7 @@ _ENOUGH_PEOPLE = 100  # with fewer, groups that differ do not always show it
 
 
 def spread_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Tell of features in which groups differ no more than groups formed at random.
+    """Warn of features in which groups differ no more than groups formed at random.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def sentinel_problems(name: str, numbers: np.ndarray) -> Iterator[Problem]:
 
 
 def number_category_problems(name: str, levels: pd.Series) -> Iterator[Problem]:
-    """Tell of categories that are numbers but for some texts among them.
+    """Warn of categories that are numbers but for some texts among them.
 
     Parameters
     ----------

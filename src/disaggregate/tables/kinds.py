@@ -49,14 +49,14 @@ def kind_of(column: pd.Series) -> Kind:
 
 
 def is_yes_no(column: pd.Series) -> bool:
-    """Tell whether a column holds only True, False and missing values."""
+    """Return whether a column holds only True, False and missing values."""
     if types.is_bool_dtype(column.dtype):
         return True
     return column.dtype == object and types.infer_dtype(column, skipna=True) == "boolean"
 
 
 def is_text(column: pd.Series) -> bool:
-    """Tell whether a column holds only text and missing values, at least one text among them."""
+    """Return whether a column holds only text and missing values, at least one text among them."""
     return types.infer_dtype(column, skipna=True) == "string"
 
 

@@ -67,7 +67,7 @@ def _row(group: Hashable, row: dict[Hashable, Any]) -> Any:
 
 
 def are_outcome_reports(reports: Mapping[Hashable, Any]) -> bool:
-    """Tell whether any report names outcomes."""
+    """Return whether any report names outcomes."""
     return any(isinstance(report, (Mapping, OutcomeEvidence)) for report in reports.values())
 
 

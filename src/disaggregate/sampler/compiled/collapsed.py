@@ -128,7 +128,7 @@ def run_from(evidence, group):
 
 @inlined_part
 def is_forced(evidence, group):
-    """Tell whether the evidence leaves no choice of labels."""
+    """Return whether the evidence leaves no choice of labels."""
     return evidence.most[group] == 0 or evidence.fewest[group] == total_units(evidence, group)
 
 
@@ -229,7 +229,7 @@ def group_gradient(
 
 @inlined_part
 def is_short(likelihood, n_members):
-    """Tell whether these are few members, each of whom counts once: everybody counts once at least."""
+    """Return whether these are few members, each of whom counts once: everybody counts once at least."""
     return likelihood.size == n_members + 1 <= SHORT
 
 

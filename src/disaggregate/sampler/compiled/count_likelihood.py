@@ -114,7 +114,7 @@ def groups_gradient(
 
 @inlined_part
 def is_forced(reports, rung, j):
-    """Tell whether the evidence leaves no choice of labels."""
+    """Return whether the evidence leaves no choice of labels."""
     return reports.most[rung, j] == 0 or reports.fewest[rung, j] == reports.total[j]
 
 

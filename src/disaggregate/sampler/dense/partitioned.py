@@ -53,7 +53,7 @@ class PartitionSources:
 
 
 def is_for_partitions(n_rows: int, data: GroupedData) -> bool:
-    """Tell whether data have more rows than one partition; samples of populations are pooled, and stay whole."""
+    """Return whether data have more rows than one partition; samples of populations are pooled, and stay whole."""
     return n_rows > PARTITION_ROWS and not any(population is not None for population in data.populations)
 
 
