@@ -282,7 +282,7 @@ def make_generator(random_state: RandomState) -> np.random.Generator:
 
 
 def positive_int(name: str, value: int) -> int:
-    """Return a size that was asked for, or say what is wrong with it."""
+    """Return a requested size, or say what is wrong with it."""
     if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
         return int(value)
     raise ValueError(f"{name} must be a positive integer, but got {value!r}. Pass, for instance, {name}=100.")

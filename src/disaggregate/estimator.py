@@ -97,9 +97,9 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         parameters of its own, such as ``GaussianProcess(emphasis=1.0)`` or ``SpikeSlab(a=1, b=9)``.
     context : bool or "auto", default=False
         Whether people of the same features may differ by the average features of their group: a district's
-        make-up, say, may matter to the vote of each of its people. Reports can hardly separate that from an effect of
-        their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports
-        do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
+        make-up, say, may matter to the vote of each of its people. Reports can hardly separate that from an
+        effect of their own features, so intervals become wider. It has a scale of its own, which shrinks where the
+        reports do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
     group_effects : bool or "auto", default="auto"
         Whether each group has an intercept of its own, for what makes places differ beyond their people's
         features. For groups that were not in the fit it is integrated over. It has a scale of its own, too.

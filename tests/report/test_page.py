@@ -280,7 +280,7 @@ def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
 
 
 def test_it_says_what_tells_each_share(analysis, page, tables):
-    rows = page.tables["How far the results of the groups tell each share."]
+    rows = page.tables["What each share rests on."]
     assert rows[0] == [
         "By",
         "Who",

@@ -217,7 +217,7 @@ class Analysis:
         return draws if self.chosen is None else draws[..., self._chosen_number]
 
     def _draws_of(self, outcome: Hashable | None) -> Callable[[Any], np.ndarray]:
-        """Return what predicts one outcome: the positive class, or the one that is asked for."""
+        """Return what predicts one outcome: the positive class, or the requested one."""
         if not self.outcomes:
             return self.predict_draws
         if outcome not in self.outcomes:
@@ -442,7 +442,7 @@ class Analysis:
         return by_outcome({name: name for name in self.outcomes}, table_of, 2)
 
     def between_groups(self, people: Any) -> pd.DataFrame:
-        """Tabulate how much of each feature's variance lies between groups: reports carry information about nothing else."""
+        """Tabulate how much of each feature's variance lies between groups, the only part that reports reflect."""
         table = self.read(people)
         require_columns(table, [self.roles.group])
         groups, counts = table[self.roles.group].to_numpy(), counts_of(table, self.roles)

@@ -1,4 +1,4 @@
-"""The table of people that a command asks a model about: read as that of the fit, and what was done is said."""
+"""The table of people of a command: read like that of the fit, with a note on what was done."""
 
 from __future__ import annotations
 

@@ -56,11 +56,11 @@ def say(text: Any, *, error: bool = False) -> None:
 def warnings_in_a_line() -> Iterator[None]:
     """Print warnings as messages for users: where in the code they were raised does not help them."""
 
-    def tell(message: Warning | str, *given: Any, **named: Any) -> None:
+    def show(message: Warning | str, *given: Any, **named: Any) -> None:
         say(f"warning: {message}", error=True)
 
     with warnings.catch_warnings():
-        warnings.showwarning = tell
+        warnings.showwarning = show
         yield
 
 

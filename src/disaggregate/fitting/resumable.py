@@ -1,7 +1,7 @@
 """What a checkpoint must hold: types, shapes and sizes, before any chain, and with it compiled code, sees it.
 
-Compiled code does not look where it writes. So nothing of a file goes to it that does not fit the data of the fit
-that is to be resumed, no matter where the file was written.
+Compiled code does not check where it writes. So no part of a file reaches it that does not match the data of the
+fit to be resumed, no matter where the file was written.
 """
 
 from __future__ import annotations

@@ -196,8 +196,8 @@ def _warn_of_words_everywhere(words: frozenset[str]) -> None:
 def _refuse_words_everywhere(words: frozenset[str]) -> None:
     if words:
         raise ValueError(
-            f"Words must be missing from some captions, or nothing separates them from the rest, but every one has "
-            f"{_listed(words)}. Add pictures without them."
+            f"Words must be missing from some captions, or nothing separates them from the rest, but every "
+            f"caption has {_listed(words)}. Add pictures without them."
         )
 
 

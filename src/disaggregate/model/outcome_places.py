@@ -1,8 +1,8 @@
 """Intercepts of groups integrated out, for several outcomes: one number per contrast and group.
 
 As :mod:`disaggregate.model.places`, with vectors. The offsets o of a group are normal around a centre c with the
-same deviation s along each contrast. Reports of large groups determine them almost exactly, so that a chain could not
-move them and the weights alternately. The integral over them,
+same deviation s along each contrast. Reports of large groups determine them almost exactly, so that a chain could
+not move them and the weights alternately. The integral over them,
 
     L = integral of exp(l(o)) N(o; c, s^2 I) do,
 
@@ -167,7 +167,7 @@ def _definite(curvature: np.ndarray) -> np.ndarray:
 def _root(
     expand: Expand, center: np.ndarray, precision: float, offsets: np.ndarray, curvature: np.ndarray
 ) -> np.ndarray:
-    """Find how wide the density is: as wide as slopes beside the peak say."""
+    """Find how wide the density is: as wide as slopes beside the mode say."""
     n_groups, d = offsets.shape
     everywhere = np.ones(n_groups, dtype=np.bool_)
     root = np.swapaxes(np.linalg.inv(np.linalg.cholesky(curvature)), 1, 2)

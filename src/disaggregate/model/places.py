@@ -1,8 +1,8 @@
 """The likelihood of a group's report with the group's own intercept integrated out.
 
 The offset o of a group is normal around a centre c, which the group's context gives it, with the deviation of the
-place component. The reports determine it so well that a chain could hardly move it and the weights alternately. It is one
-number per group, so the integral over it is as good as exact by the trapezoidal rule, on nodes that lie around the
+place component. The reports determine it so well that a chain could hardly move it and the weights alternately. It
+is one number per group, so the trapezoidal rule computes the integral over it almost exactly, on nodes around the
 most probable offset, as far apart as the density there is wide:
 
     L = integral of exp(l(o)) N(o; c, s^2) do

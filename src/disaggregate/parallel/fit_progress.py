@@ -82,7 +82,7 @@ class Forecast:
 
 @dataclass
 class _Pace:
-    """How long sweeps took, from the first of them that were reported: what goes before them is no sweep."""
+    """How long sweeps took, from the first of them that were reported: what happens before them is no sweep."""
 
     n_sweeps: int = 0
     seconds: float = 0.0
@@ -116,7 +116,7 @@ class FitProgress:
     show : bool or "auto"
         Whether to show it; "auto" where the fit takes longer than some ten seconds. It is logged anyway.
     clock : callable, optional
-        Tells the time in seconds.
+        Returns the time in seconds.
     """
 
     def __init__(self, n_sampled: int, show: ShowProgress, clock: Callable[[], float] = time.monotonic) -> None:

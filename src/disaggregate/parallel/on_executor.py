@@ -65,7 +65,7 @@ class OnExecutor:
         return True
 
     def _tell_watcher(self, moved: list[Runner]) -> None:
-        """Let the watcher ask for the runners, see them, and do what is due, while they do not move."""
+        """Let the watcher request the runners, see them, and do what is due, while they do not move."""
         self._watcher.while_waiting()
         for runner in moved:
             self._watcher.after_batch(runner)

@@ -17,7 +17,7 @@ from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
 VALUES_AT_ONCE = 2**23
 
-# The square of a score must stay a number; beyond this nothing changes that any evidence could tell.
+# The square of a score must stay a number; beyond this no evidence could show a difference.
 _FARTHEST = 1e150
 
 
@@ -25,7 +25,7 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     """Log posterior predictive likelihood of each group's report.
 
     The logarithm of the average over draws of p(report given f), with the labels summed out: a proper score that
-    needs nobody's label. A confidence of reports that was learned is taken at its median.
+    needs no labels. A confidence of reports that was learned is taken at its median.
 
     Parameters
     ----------

@@ -79,7 +79,8 @@ def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> Lo
     joint = np.log(prior) + [part.value for part in parts]
     value = float(logsumexp(joint))
     errors = np.exp(joint - value) * [part.std_error for part in parts]
-    return LogEvidence(value, float(np.sqrt(np.nansum(errors**2))))  # those not known belong to hopeless models
+    # Errors that are not known belong to models of negligible weight.
+    return LogEvidence(value, float(np.sqrt(np.nansum(errors**2))))
 
 
 def _sum_of_ratios(log_ratios: np.ndarray) -> float:

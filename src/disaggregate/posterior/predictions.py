@@ -11,7 +11,7 @@ from disaggregate.parallel import Threads, one_blas_thread
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.summaries import interval_ends
 
-# Values of f held at once: rows are worked on in pieces so that memory does not grow with them.
+# Values of f in memory at once: rows are worked on in pieces so that memory does not grow with them.
 VALUES_AT_ONCE = 2**23
 
 

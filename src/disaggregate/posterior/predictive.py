@@ -51,7 +51,7 @@ _LEAST_VARIANCE = 1e-6
 # A report that is impossible in a draw counts as this improbable, so that weights stay numbers.
 _FARTHEST = 1e150
 
-_TELL_SHARES = (Fraction, Count)
+_WITH_SHARES = (Fraction, Count)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def check_reports(posterior: Posterior, X: Any, data: GroupedData) -> Predictive
     # An intercept of its own explains any group's report, and a cell is no single person.
     if not len(groups) or posterior.has_places or data.counts is not None:
         return PredictiveCheck(np.nan, (), np.empty(0), misfits)
-    rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
+    rng = np.random.default_rng(len(X))  # the result is the same every time
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
     n_draws, index = posterior.delta2.size, 0
     reports = reports_with_confidence(data, posterior.log_confidence)
@@ -177,8 +177,8 @@ def _confidence_in(known: Evidence, posterior: Posterior) -> float:
 
 def _checked_groups(data: GroupedData) -> np.ndarray:
     """Find the groups that report a share, or an even choice of them if they have very many members."""
-    tells = np.array([isinstance(known, _TELL_SHARES) for known in data.evidence])
-    judged = np.flatnonzero(tells & (data.sizes <= _MOST_ROWS))
+    reports_share = np.array([isinstance(known, _WITH_SHARES) for known in data.evidence])
+    judged = np.flatnonzero(reports_share & (data.sizes <= _MOST_ROWS))
     n_rows = int(data.sizes[judged].sum())
     n_groups = max(1, round(len(judged) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
     return judged[np.unique(np.linspace(0, len(judged) - 1, n_groups).astype(int))] if len(judged) else judged

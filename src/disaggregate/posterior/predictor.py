@@ -46,7 +46,7 @@ class Predictor:
 
         Dataframes have a column per class, or the bounds ``conf_low`` and ``conf_high``, and those of pandas the
         index of ``X``. Everything else stays an array. The argument has the name that it has in scikit-learn,
-        where it speaks of ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
+        where it mentions ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
         is a classifier, and the global ``transform_output`` does not either: scores of scikit-learn need arrays.
 
         Parameters

@@ -15,7 +15,7 @@ from disaggregate.sampler.evenly_spaced import evenly_spaced
 # Rows on which the error is measured: an even choice.
 _ROWS = 200
 
-# Fewer draws than this in a chain do not tell how far they depend on each other.
+# Fewer draws than this in a chain do not show how far they depend on each other.
 _FEWEST = 20
 
 

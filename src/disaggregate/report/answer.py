@@ -99,7 +99,7 @@ def _with_interval(row: pd.Series) -> tuple[str, str]:
 def reliance(
     analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates], level: float
 ) -> list[tuple[str, str]]:
-    """Judge the computation, what the groups tell, and how well the groups' results are explained."""
+    """Judge the computation, what the estimates rest on, and how well the groups' results are explained."""
     lines = [_settled(analysis, diagnostics)]
     if diagnostics.reports is not None and diagnostics.reports.is_surprising:
         lines.append(

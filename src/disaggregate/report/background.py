@@ -69,7 +69,7 @@ def method_elements(analysis: Analysis) -> list[Element]:
 def settings_elements(analysis: Analysis) -> list[Element]:
     """List what would be needed to do it again."""
     settings = analysis.classifier.get_params(deep=False)
-    settings.pop("confidence")  # each report brings its own, which the data section tells
+    settings.pop("confidence")  # each report has its own, which the data section gives
     versions = {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES}
     return [
         as_table(

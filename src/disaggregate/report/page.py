@@ -135,7 +135,7 @@ def make_sections(
     min_group_size: int = 1,
     sensitivity: Any = None,
 ) -> list[Section]:
-    """Find everything that a page tells; parameters as of :func:`write_report`."""
+    """Find everything that a page shows; parameters as of :func:`write_report`."""
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
     size = n_people(table, analysis.roles)

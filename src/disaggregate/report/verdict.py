@@ -37,7 +37,7 @@ def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnost
 
 
 def verdict_elements(analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates] = ()) -> list[Element]:
-    """Say whether the chains agree and whether the reports tell anything, with the numbers behind it."""
+    """Say whether the chains agree and whether the reports say anything, with the numbers behind it."""
     head, tone = _head(diagnostics, found)
     elements: list[Element] = [
         Text(f"{head} {diagnostics.verdict}", tone=tone),

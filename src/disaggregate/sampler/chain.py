@@ -12,7 +12,7 @@ from disaggregate.sampler.model import Prior, SparseData, State, has_capacity, w
 from disaggregate.sampler.starts import random_start
 from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 
-# Sweeps a compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
+# Sweeps per compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
 BATCH = 50
 
 

@@ -53,7 +53,7 @@ def prepare(moves: Moves) -> None:
 
 
 def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> None:
-    """Check what a dense fit asks for.
+    """Check the settings of a dense fit.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> N
 
 
 def prepare_outcomes(has_places: bool = False) -> None:
-    """Check what a fit with more than two outcomes asks for.
+    """Check the settings of a fit with more than two outcomes.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _compile_outcome_likelihood(deviation: float) -> None:
 
 
 def _compile_log_likelihoods(data: GroupedData, deviation: float) -> None:
-    """Compute the likelihood of each group, which is asked for when the chains are done."""
+    """Compute the likelihood of each group, which is needed when the chains are done."""
     offset = np.zeros((1, 1))
     log_likelihood_by_draw(make_reports(data), np.zeros((1, 2)), offset, offset + deviation)
 

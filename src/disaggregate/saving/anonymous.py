@@ -1,4 +1,4 @@
-"""A model without individuals, for a file that is to be handed on."""
+"""A model without individuals, for a file to share."""
 
 from __future__ import annotations
 

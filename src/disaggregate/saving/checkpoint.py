@@ -87,7 +87,7 @@ class Checkpoint(CheckpointWriter):
             self._due.discard(index)
 
     def while_waiting(self) -> None:
-        """Ask for snapshots when it is time, and write them once they are all there."""
+        """Request snapshots when it is time, and write them once they are all there."""
         if not self._asked and not self._schedule.is_due():
             return
         running = {id(chain) for chain in self._chains if chain.n_done < chain.n_sweeps}
@@ -124,7 +124,7 @@ class Checkpoint(CheckpointWriter):
     def _write_snapshots(self) -> None:
         with self._schedule.timed():
             for chain in self._chains:
-                if id(chain) not in self._snapshots:  # it was at its end before anybody asked
+                if id(chain) not in self._snapshots:  # it was at its end before the request
                     self._snapshots[id(chain)] = chain.snapshot()
             writer = Writer(CLASSES)
             content = writer.write(
@@ -135,7 +135,7 @@ class Checkpoint(CheckpointWriter):
                     "chains": [self._snapshots[id(chain)] for chain in self._chains],
                 }
             )
-            # Not packed: that takes ten times as long as writing, for a file that lives as long as a fit.
+            # Not packed: that takes ten times as long as writing, for a file that is needed as long as a fit.
             write_archive(self._path, {"checkpoint": content}, writer.arrays, packed=False)
         self._snapshots, self._asked = {}, False
         self._schedule.written()
@@ -175,7 +175,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
 
 
 def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
-    """Tell fits apart: by their settings, their data, and the version of this library.
+    """Return a digest of a fit: of its settings, its data, and the version of this library.
 
     Parameters
     ----------

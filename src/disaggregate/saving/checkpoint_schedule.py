@@ -22,7 +22,7 @@ class CheckpointSchedule:
     Parameters
     ----------
     clock : callable, default=time.monotonic
-        Tells the time, in seconds.
+        Returns the time, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -260,7 +260,7 @@ def _require_diagnostics(diagnostics: Any) -> None:
     )
     _require(_are_scores(diagnostics.kernels), "the kernels of its diagnostics are wrong")
     _require(_is_finite(diagnostics.rounding_error), "its rounding error is no number")
-    _require(_is_number(diagnostics.contraction), "what its groups tell is no number")
+    _require(_is_number(diagnostics.contraction), "its contraction is no number")
     _require(diagnostics.reports is None or _is_check(diagnostics.reports), "the check of its reports is wrong")
 
 

@@ -109,7 +109,7 @@ class DrawsOnDisk:
                 self.append(tuple(batch))
             return
         known = [(int(n_bytes), int(checksum)) for n_bytes, checksum in snapshot["on_disk"]]
-        if known != before:  # else nobody but this object has written since
+        if known != before:  # else only this object has written since
             for index, (n_bytes, checksum) in enumerate(known):
                 _require_content(self._path(index), n_bytes, checksum)
         self._known = known

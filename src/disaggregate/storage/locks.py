@@ -38,7 +38,7 @@ def locked(**paths: Any) -> Iterator[None]:
     Parameters
     ----------
     **paths : path or None
-        What to hold, by the names under which messages speak of them; None for nothing.
+        What to lock, by the names that messages use; None for nothing.
     """
     with ExitStack() as stack:
         for name, path in paths.items():
@@ -58,7 +58,7 @@ def _locked(path: Path, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)  # while it is held, so that nobody holds a file without a name
+        lock.unlink(missing_ok=True)  # while it is held, so that no process holds a file without a name
         _held.discard(descriptor)
         os.close(descriptor)
 

@@ -55,7 +55,7 @@ def cell_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     Parameters
     ----------
     people : DataFrame
-        One row per person, as far as the roles tell.
+        One row per person, as far as the roles say.
     roles : Roles
         Which column is what.
     """

@@ -17,7 +17,7 @@ _NEARLY_ALL = 0.95
 
 
 def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Warn of rows that repeat another one in every column, although some column tells nearly everybody apart.
+    """Warn of rows that repeat another one in every column, although some column differs between most people.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def _codes(column: pd.Series) -> np.ndarray:
 
 
 def _telling(people: pd.DataFrame, distinct: np.ndarray) -> str | None:
-    """Name a column that tells nearly all distinct rows apart."""
+    """Name a column that differs between nearly all distinct rows."""
     n_rows = int(distinct.sum())
     for name in people.columns:
         if len(np.unique(_codes(people[name])[distinct])) >= _NEARLY_ALL * n_rows:

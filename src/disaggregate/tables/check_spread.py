@@ -1,4 +1,4 @@
-"""Checks of whether groups differ in a feature at all: where they do not, their results tell nothing of it."""
+"""Checks of whether groups differ in a feature at all: where they do not, their results say nothing about it."""
 
 from __future__ import annotations
 

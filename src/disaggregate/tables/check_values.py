@@ -76,7 +76,7 @@ def _at_the_ends(known: np.ndarray) -> list[float]:
 
 
 def _is_apart(value: float, known: np.ndarray) -> bool:
-    """Tell a value that is negative where no other is, or further from the others than these from each other."""
+    """Find a value that is negative where no other is, or further from the others than these from each other."""
     same_sign = [other for other in known if not _CODE.fullmatch(f"{other:.0f}") or abs(other) < 10]
     others = np.array([other for other in same_sign if other != value])
     if len(others) < 2:

@@ -23,7 +23,7 @@ def counted_number(name: str, values: pd.Series, counts: NDArray[np.int64], *, i
     values : Series
         A value per row, NaN where it is missing.
     counts : ndarray of shape (n_rows,)
-        People per row; rows of nobody do not matter.
+        People per row; rows of count 0 do not matter.
     is_date : bool
         Whether it is a date.
     """
@@ -39,7 +39,7 @@ def counted_number(name: str, values: pd.Series, counts: NDArray[np.int64], *, i
         is_date=is_date,
         fill=fill,
         mean=mean,
-        # A feature that was constant tells nothing, whatever values it may take later.
+        # A feature that was constant carries no information, whatever values it may take later.
         weight=1.0 / spread if len(np.unique(numbers[known])) > 1 and spread > 0.0 else 0.0,
         missing=missing if 0 < known.sum() < len(known) else None,
     )

@@ -200,7 +200,7 @@ def _number_column(name: str, fitted: Any, index: int, values: pd.Series, is_dat
         is_date=is_date,
         fill=float(imputer.statistics_[index]),
         mean=float(scaler.mean_[index]),
-        # A feature that was constant tells nothing, whatever values it may take later.
+        # A feature that was constant carries no information, whatever values it may take later.
         weight=1.0 / float(scaler.scale_[index]) if values.nunique() > 1 else 0.0,
         missing=missing if 0.0 < missing < 1.0 else None,
     )

@@ -22,7 +22,7 @@ _TABS = (".tsv", ".tab")
 
 
 def format_of(path: Path, *, to_write: bool = False) -> Format:
-    """Tell the format of a file by its name; capitals do not matter.
+    """Find the format of a file by its name; capitals do not matter.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def match_groups(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tup
     results : DataFrame
         With names as in people.
     problems : list of Problem
-        What was done, or the names between which nobody but their owner can choose.
+        What was done, or the names between which only their owner can choose.
     """
     of_people, of_results = group_ids(people, results, group)
     matched, unclear = matches(_distinct(of_results), _distinct(of_people))

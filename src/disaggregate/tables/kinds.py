@@ -32,7 +32,7 @@ _DAY = np.timedelta64(1, "D")
 
 
 def kind_of(column: pd.Series) -> Kind:
-    """Tell numbers, categories (text, True and False, pandas categories) and dates apart."""
+    """Classify a column: numbers, categories (text, True and False, pandas categories) or dates."""
     if isinstance(column.dtype, pd.CategoricalDtype) or is_yes_no(column):
         return "category"
     if types.is_datetime64_any_dtype(column.dtype):

@@ -18,7 +18,7 @@ from disaggregate.groups.two_outcomes import of_second_outcome
 
 
 def is_outcome_table(y: Any, ids: Sequence[Hashable]) -> bool:
-    """Tell a table of groups by outcomes from one with a group and a share in each row.
+    """Return whether this is a table of groups by outcomes, not one with a group and a share in each row.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def require_same_outcomes(reports: Mapping[Hashable, Any]) -> None:
             differing = sorted(map(repr, set(report) ^ first[1]))
             raise ValueError(
                 f"groups {first[0]!r} and {group!r} name different outcomes ({', '.join(differing)}); name the "
-                "same ones in all groups: 0 where nobody has it, NaN where the share is not known."
+                "same ones in all groups: 0 where no one has it, NaN where the share is not known."
             )
 
 

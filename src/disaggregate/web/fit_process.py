@@ -1,7 +1,7 @@
-"""The process of one fit: reads what is asked, fits, and writes everything that the page shows of it.
+"""The process of one fit: reads the request, fits, and writes everything that the page shows of it.
 
 Run ``python -m disaggregate.web.fit_process FOLDER``. Its checkpoint, its progress and what became of it are
-files in that folder, so that the page needs not live as long as the fit, nor the fit as long as the page.
+files in that folder, so that either can end before the other.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
             sampled=job["sampled"],
             **job["roles"],
         )
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written down, whoever stops it now
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written, also if it is stopped now
         progress.enter("writing")
         return _write_answer(folder, analysis)
 

@@ -25,7 +25,7 @@ class Session:
     key : str
         Its name in addresses.
     folder : Path
-        Where its files are; nobody else may read them.
+        Where its files are; no other user may read them.
     names : dict
         Names of the files as their owner calls them, to show and nothing else.
     files : dict
@@ -37,7 +37,7 @@ class Session:
     looked, choice, checked : dict or None
         What was found in the tables, what their owner chose, and what the check said of it.
     answers : dict
-        Subgroups that were asked for, by their columns.
+        Subgroups that were requested, by their columns.
     started : float
         When it was made.
     """

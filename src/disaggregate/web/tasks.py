@@ -1,4 +1,4 @@
-"""What the page asks of the library, each in a process of its own; arguments and results are plain data.
+"""The tasks of the page, each in a process of its own; arguments and results are plain data.
 
 The library is imported inside of functions, so that the process of the page itself stays small.
 """

@@ -1,9 +1,9 @@
 """The mass of Hamiltonian trajectories: how narrow the posterior is along every direction.
 
-Where the reports tell the weights well, a scale and its weights lie on a curve that no mass matrix follows. So
-there are two kinds of trajectories: free ones, and ones that hold those scales, along which the density is nearly
-normal. The scales of the place component, whose intercepts are integrated out, and of the reports' noise are never
-held.
+Where the reports determine the weights well, a scale and its weights lie on a curve that no mass matrix follows.
+So there are two kinds of trajectories: free ones, and ones with those scales fixed, along which the density is
+nearly normal. The scales of the place component, whose intercepts are integrated out, and of the reports' noise are
+never fixed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Information(NamedTuple):
     noise: float = 0.0
 
 
-# Scales whose prior and data tell next to nothing still have a width.
+# Scales about which prior and data say next to nothing still have a width.
 _LEAST_SCALE_CURVATURE = 0.15
 
 
@@ -163,7 +163,7 @@ def factored(step: np.ndarray, curvature: np.ndarray) -> Metric:
 
 
 def solved(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """Solve for the step that a slope asks for under one curvature."""
+    """Solve for the step of a slope under one curvature."""
     step: np.ndarray = cho_solve((_cholesky(curvature), True), slope, check_finite=False)
     return step
 

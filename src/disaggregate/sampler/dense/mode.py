@@ -59,8 +59,8 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     """Search from a position for a mode of one rung's posterior.
 
     Steps are Newton's on the weights given the scales, damped where they would lead down. After each one every
-    scale moves to its most probable value given as many of its weights as the reports tell (MacKay's step for a
-    variance): the joint mode of both would be far from where the posterior has its mass. The scale of the place
+    scale moves to its most probable value given as many of its weights as the reports determine (MacKay's step for
+    a variance): the joint mode of both would be far from where the posterior has its mass. The scale of the place
     component, whose intercepts are integrated out, moves with the weights.
 
     Parameters

@@ -15,7 +15,7 @@ _MOST_RISE = 700.0
 
 
 def _quiet() -> np.errstate:
-    """Let trajectories go astray in silence: what has no finite energy is refused."""
+    """Let trajectories diverge without warnings: a state without finite energy is rejected."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 

@@ -130,8 +130,8 @@ def is_accepted(log_ratio: float, tally: Tally, chain: int, number: int, rng: np
 def slice_scales(target: Target, state: State, rngs: Generators) -> None:
     """Draw each scale of each replica given the weights themselves, which the reports do not feel.
 
-    Trajectories move scales with the standard weights; where the reports tell the weights well, the two then lie
-    on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t
+    Trajectories move scales with the standard weights; where the reports determine the weights well, the two
+    then lie on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t
     has log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
     """
     components = target.components
@@ -170,8 +170,8 @@ def jumping_scales(components: Components, sweep: int) -> list[int]:
 def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[int]) -> None:
     """Propose another value of some scales to each replica, with the standard weights as they are.
 
-    Where the reports tell little of the weights, this moves a scale far at once; and a replica that came where the
-    density is so narrow that all trajectories are refused can leave.
+    Where the reports say little about the weights, this moves a scale far at once; and a replica that is where the
+    density is so narrow that all trajectories are rejected can leave.
     """
     if not scales:
         return

@@ -1,4 +1,4 @@
-"""A trial of single replicas from dispersed starts: whether they agree tells whether chains need a ladder."""
+"""A trial of single replicas from dispersed starts: chains need a ladder if they disagree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _N_BURN = 40
 _THIN = 3
 
 # Modes are the same where no individual's probability differs by more than this: searches stop a little before
-# their end, which moved no probability by more than 0.06 where all of them went to one mode.
+# their end, which moved no probability by more than 0.06 where all of them reached one mode.
 _SAME_MODE = 0.2
 
 # Values of which R-hat is taken.
