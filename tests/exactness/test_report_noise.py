@@ -13,9 +13,10 @@ from scipy.special import ndtr
 from disaggregate.groups.evidence import Count, Evidence, Fraction
 from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.model.components import make_components
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.report_noise import make_report_noise
-from disaggregate.model.reports import log_peaks, make_reports
+from disaggregate.model.reports import make_reports
 from disaggregate.posterior.log_evidence import log_evidence
 from disaggregate.sampler.dense import sweep as sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
@@ -108,7 +109,7 @@ def test_chains_agree_with_quadrature(problem: SimpleNamespace, n_replicas: int 
     draws, _ = quadratures.run(backend_of(problem, n_replicas), n_replicas, n_draws, seed)
     assert np.abs(quadratures.distances(draws, problem.exact)).max() < 5.0
     if n_replicas != 1:
-        found = log_evidence([own.log_ratios for own in draws], float(log_peaks(problem.data).sum()))
+        found = log_evidence([own.log_ratios for own in draws], float(log_maxima(problem.data).sum()))
         assert abs(found.value - problem.exact.log_evidence) < 5.0 * found.std_error + 2e-3
 
 

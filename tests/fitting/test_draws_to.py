@@ -164,7 +164,7 @@ def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("disaggregate.storage.draw_store.write_behind", no_space)
+    monkeypatch.setattr("disaggregate.storage.draw_store.append_after", no_space)
     with pytest.raises(OSError, match="No space left"):
         fit(model_of("one replica"), draws_to=tmp_path)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("disaggregate")]

@@ -159,7 +159,7 @@ class Analysis:
         weights = weights_of_rows(
             table[weight].astype(float) if weight else None, people_per_row(table, self.roles)
         )
-        return predictions(self.knowing([table]).predict_draws, table, variables, weights=weights, level=level)
+        return predictions(self.with_groups([table]).predict_draws, table, variables, weights=weights, level=level)
 
     def predict(self, people: Any, level: float = 0.9) -> pd.DataFrame:
         """Tabulate ``probability, conf_low, conf_high`` of each person.
@@ -174,7 +174,7 @@ class Analysis:
             Probability of the credible intervals.
         """
         table = self.read(people)
-        known = self.knowing([table])
+        known = self.with_groups([table])
         posterior, rows = known.classifier._fitted_and_rows(self.encoder.transform(table), known._groups_of(table))
         summary = probability_summary(posterior, rows, level)
         names = ["probability", "conf_low", "conf_high"]
@@ -225,7 +225,7 @@ class Analysis:
         number = self.outcomes.index(outcome)
         return lambda people: self.predict_draws(people)[..., number]
 
-    def knowing(self, tables: Iterable[pd.DataFrame]) -> Analysis:
+    def with_groups(self, tables: Iterable[pd.DataFrame]) -> Analysis:
         """Return an analysis that knows the make-up of all groups, before some of their people are predicted.
 
         Parameters
@@ -238,7 +238,7 @@ class Analysis:
             return self
         classifier = copy.copy(self.classifier)
         new = averages_by_group(self._of_new_groups(tables, set(context.names)))
-        classifier.context_ = context.knowing([new])
+        classifier.context_ = context.with_groups([new])
         return replace(self, classifier=classifier)
 
     def _of_new_groups(
@@ -347,7 +347,7 @@ class Analysis:
         # The share among exactly these people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
-        known = self.knowing([table])
+        known = self.with_groups([table])
         weight_of_rows = table[weight].astype(float) if weight else None
         how: dict[str, Any] = {"counts": counts_of(table, self.roles), "outcomes": outcomes}
         drawn = subgroup_draws(
@@ -420,7 +420,7 @@ class Analysis:
             )
         weight = self.roles.weight
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])
-        known = self.knowing([table])
+        known = self.with_groups([table])
         group = [] if known._groups_of(table) is None else [self.roles.group]
 
         prior = known.prior()

@@ -345,10 +345,10 @@ def _numeric_columns(people: Any) -> list[str]:
 def _spread(values: FloatArray, name: str, counts: Counts) -> float:
     """Return the standard deviation over those who have a value, each row counting as that many people."""
     inside = ~np.isnan(values) & (counts > 0)
-    known, held = values[inside], counts[inside]
+    known, people = values[inside], counts[inside]
     spread = 0.0
     if known.size and np.ptp(known) > 0.0:
-        spread = float(np.sqrt(np.average((known - np.average(known, weights=held)) ** 2, weights=held)))
+        spread = float(np.sqrt(np.average((known - np.average(known, weights=people)) ** 2, weights=people)))
     if not spread > 0.0:
         raise ValueError(f"column {name!r} is the same for everybody, so its spread gives no step; leave it out.")
     return spread

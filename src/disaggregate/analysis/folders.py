@@ -216,7 +216,9 @@ def predict_folder(
     if target == source or source in target.parents:
         raise TableError(f"{target} lies in the folder of the people; write to another one.")
     files, names = PeopleFolder.open(source).files, analysis.group_names
-    analysis = analysis.knowing(known for file in files for _, known in _people_of(source, file, analysis.schema))
+    analysis = analysis.with_groups(
+        known for file in files for _, known in _people_of(source, file, analysis.schema)
+    )
     tasks = [(analysis, names, source, file, target / file.relative_to(source), level) for file in files]
     for *_, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import errors_for_user
-from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.output import add_output_arguments, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
-or set to another level. Group results carry information about a feature only as far as groups
-differ in it: the second table says how far that is. Where the fit had a column of counts (--count), each row counts as that many people.
+or set to another level. Group results carry information about a feature only as far as groups differ in it: the
+second table says how far that is. Where the fit had a column of counts (--count), each row counts as that many
+people.
 """
 EXAMPLES = """\
 examples:
@@ -52,9 +52,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "category with; may be given several times",
     )
     add_min_group_size(parser)
-    add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
-    add_raw_argument(parser)
-    add_json_argument(parser)
+    add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 

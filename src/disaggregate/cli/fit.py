@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     with deferred_interrupts() as interrupts:
         analysis = _fit_and_save(arguments)
-        _tell(analysis, arguments)
+        _print_fit(analysis, arguments)
     if interrupts.came or analysis.classifier.stopped_early_:
         raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that somebody wanted to stop
 
@@ -137,7 +137,7 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
             landmarks=arguments.landmarks,
             outcome=arguments.outcome,
             reading=reading_of(arguments),
-            on_problems=partial(_tell_problems, arguments),
+            on_problems=partial(_print_problems, arguments),
             output=arguments.output,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
@@ -166,17 +166,17 @@ def _group_effects(arguments: argparse.Namespace) -> dict[str, bool | str]:
     return {} if arguments.group_effects is None else {"group_effects": _CHOICES[arguments.group_effects]}
 
 
-def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> None:
+def _print_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> None:
     """Say what was found in the tables before anything is drawn; beside JSON on standard error."""
     for problem in problems:
         if not arguments.json or problem.level != "advice":
             say(f"{MARKS[problem.level]} {as_options(str(problem))}", error=arguments.json)
 
 
-def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
+def _print_fit(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
     verdict = as_options(diagnostics.verdict)
-    notes = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
+    notes = [_privacy_note(analysis, arguments), *analysis.encoder.notes]
     if arguments.json:
         print_json(
             {
@@ -195,7 +195,7 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
         say(line)
 
 
-def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:
+def _privacy_note(analysis: Any, arguments: argparse.Namespace) -> str:
     if arguments.landmarks is not None:
         return f"privacy: {arguments.output} holds no person's features."
     n_rows = len(analysis.classifier.posterior_.parts[0].basis.centers)

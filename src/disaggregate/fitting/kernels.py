@@ -13,7 +13,7 @@ from disaggregate.basis.centers import ALL_ROWS
 from disaggregate.fitting.escalation import try_kernels
 from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, distributed_rows, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
-from disaggregate.model.reports import log_peaks
+from disaggregate.model.powers import log_maxima
 from disaggregate.parallel import Monitor, run_tasks
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
@@ -102,17 +102,17 @@ def _compared(plan: FitPlan) -> list[Basis]:
 def weigh_by_ladders(plan: FitPlan) -> list[KernelScore]:
     """Compare kernels by pilot runs of ladders."""
     pilots = run_pilots(plan, _compared(plan), [None] * len(plan.bases), ENOUGH_TO_COMPARE)
-    peak = float(log_peaks(plan.data).sum())
-    return score_kernels(plan, [log_evidence([pilot.tuning.log_ratios], peak) for pilot in pilots])
+    log_maximum = float(log_maxima(plan.data).sum())
+    return score_kernels(plan, [log_evidence([pilot.tuning.log_ratios], log_maximum) for pilot in pilots])
 
 
 def weigh_by_modes(plan: FitPlan) -> tuple[list[KernelScore], list[Mode]]:
     """Compare kernels by the evidence that each would have if its posterior were normal (Laplace)."""
     plan.prepare()
-    peak = 0.0 if plan.n_outcomes > 2 else float(log_peaks(plan.data).sum())
+    log_maximum = 0.0 if plan.n_outcomes > 2 else float(log_maxima(plan.data).sum())
     pairs = zip(plan.bases, plan.streams.for_pilots(len(plan.bases)), strict=True)
     modes = [best_mode(kernel_model(plan, basis, np.ones(1)).backend.target, 2, rng) for basis, rng in pairs]
-    return score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes]), modes
+    return score_kernels(plan, [LogEvidence(mode.log_evidence + log_maximum, 0.0) for mode in modes]), modes
 
 
 def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
@@ -132,12 +132,12 @@ def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list
     plan.prepare()
     rows, scores, index = distributed_rows(plan), [], 0
     if len(plan.bases) > 1:
-        peak = float(log_peaks(plan.data).sum())
+        log_maximum = float(log_maxima(plan.data).sum())
         rng = np.random.default_rng(0)
         modes = [
             best_mode(kernel_model(plan, basis, np.ones(1), rows).backend.target, 1, rng) for basis in plan.bases
         ]
-        scores = score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes])
+        scores = score_kernels(plan, [LogEvidence(mode.log_evidence + log_maximum, 0.0) for mode in modes])
         index = int(np.argmax([score.weight for score in scores]))
     n_replicas = 1 if plan.n_replicas is None else plan.n_replicas
     [rng] = plan.streams.for_pilots(1)

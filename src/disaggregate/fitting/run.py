@@ -39,7 +39,7 @@ class Sampling(Protocol):
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
 
-    def again_as_ladders(self, may_go_on: bool) -> Sampling | None:
+    def restarted_as_ladders(self, may_go_on: bool) -> Sampling | None:
         """Return the same with ladders where single chains ended in different modes; None where none did.
 
         Chains that may go on are given the benefit of the doubt as long as their draws are few.

@@ -181,7 +181,7 @@ class FitSession:
     ) -> bool:
         """Return whether chains that are done have to go on, as ladders or for another round of draws."""
         may_go_on = missing_draws is not None and more_draws(self._ready.n_planned) > 0
-        ladders = self._ready.again_as_ladders(may_go_on)
+        ladders = self._ready.restarted_as_ladders(may_go_on)
         if ladders is not None:
             self._singles, self._sampling = self._ready, self._with_store(ladders)
             if writer is not None:

@@ -95,7 +95,7 @@ class SparseSampling:
         for chain in self._chains:
             chain.schedule = replace(chain.schedule, n_draws=chain.schedule.n_draws + n_draws)
 
-    def again_as_ladders(self, may_go_on: bool) -> None:
+    def restarted_as_ladders(self, may_go_on: bool) -> None:
         """Leave chains as they are: ladders of sparse weights are expensive, and used only on request."""
 
     def resume_state(self) -> dict[str, Any]:

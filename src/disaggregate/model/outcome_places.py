@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
 Expand = Callable[[np.ndarray, np.ndarray], Expansion]
 
 
-class Peaks(NamedTuple):
+class Modes(NamedTuple):
     """The most probable offsets of each group, and how wide the density is around them.
 
     Attributes
@@ -119,7 +119,7 @@ def _of_degree_5(d: int) -> Rule:
     return Rule(np.array([np.zeros(d), *axes, *pairs])[weights > 0.0], weights[weights > 0.0])
 
 
-def find_peaks(expand: Expand, center: np.ndarray, deviation: float) -> Peaks:
+def find_modes(expand: Expand, center: np.ndarray, deviation: float) -> Modes:
     """Find the most probable offsets by Newton's steps with the expected curvature, halved where they lead down.
 
     Parameters
@@ -153,7 +153,7 @@ def find_peaks(expand: Expand, center: np.ndarray, deviation: float) -> Peaks:
         offsets[better], value[better] = tried[better], reached[better]
         slope[better] = there.slope[better] - precision * (tried - center)[better]
         curvature[better] = _definite(there.information[better] + prior)
-    return Peaks(offsets, _root(expand, center, precision, offsets, curvature), value)
+    return Modes(offsets, _root(expand, center, precision, offsets, curvature), value)
 
 
 def _definite(curvature: np.ndarray) -> np.ndarray:
@@ -197,20 +197,20 @@ class Nodes(NamedTuple):
     log_weight: np.ndarray
 
 
-def nodes_around(peaks: Peaks, center: np.ndarray, deviation: float) -> Nodes:
-    """Lay nodes around the peaks.
+def nodes_around(modes: Modes, center: np.ndarray, deviation: float) -> Nodes:
+    """Lay nodes around the modes.
 
     Parameters
     ----------
-    peaks : Peaks
+    modes : Modes
         The most probable offsets.
     center, deviation
-        As for :func:`find_peaks`.
+        As for :func:`find_modes`.
     """
     d = center.shape[1]
     rule = rule_of(d)
-    offsets = peaks.offsets + np.einsum("gab,nb->nga", peaks.root, rule.nodes)
-    log_volume = np.linalg.slogdet(peaks.root)[1] - d * math.log(deviation)
+    offsets = modes.offsets + np.einsum("gab,nb->nga", modes.root, rule.nodes)
+    log_volume = np.linalg.slogdet(modes.root)[1] - d * math.log(deviation)
     log_prior = -0.5 * np.sum((offsets - center) ** 2, axis=2) / deviation**2
     of_rule = np.log(rule.weights) + 0.5 * np.sum(rule.nodes**2, axis=1)
     return Nodes(offsets, log_prior + log_volume + of_rule[:, None])

@@ -92,7 +92,7 @@ def integrate(
     if is_bound:
         reach, n = BOUND_REACH * deviation, BOUND_NODES
     else:
-        center, width = _peak(log_density, center, deviation)
+        center, width = _mode(log_density, center, deviation)
         reach, n = 0.5 * (NODES - 1) * SPACING * width, NODES
     offsets = center + np.linspace(-reach, reach, n)
     values = np.array([log_density(offset) for offset in offsets])
@@ -102,15 +102,15 @@ def integrate(
     return Nodes(offsets, mass / mass.sum(), best + math.log(float(mass.sum()) * spacing))
 
 
-def _peak(log_density: Callable[[float], float], center: float, deviation: float) -> tuple[float, float]:
+def _mode(log_density: Callable[[float], float], center: float, deviation: float) -> tuple[float, float]:
     """Most probable offset, and how wide the density is there."""
     grid = center + FARTHEST_OFFSET * np.sinh(np.linspace(-4.0, 4.0, SEARCHED)) / math.sinh(4.0)
     best = int(np.argmax([log_density(offset) for offset in grid]))
     around = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     found = minimize_scalar(lambda o: -log_density(o), bounds=around, method="bounded", options={"xatol": 1e-7})
-    peak, step = float(found.x), 1e-3 * deviation
+    mode, step = float(found.x), 1e-3 * deviation
     while True:
-        here, below, above = (log_density(peak + change) for change in (0.0, -step, step))
+        here, below, above = (log_density(mode + change) for change in (0.0, -step, step))
         if 2.0 * here - below - above < 1.0:  # within a deviation or so the density is about normal
-            return peak, step / math.sqrt(max(2.0 * here - below - above, (step / deviation) ** 2))
+            return mode, step / math.sqrt(max(2.0 * here - below - above, (step / deviation) ** 2))
         step *= 0.5

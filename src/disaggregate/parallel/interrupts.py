@@ -56,7 +56,7 @@ def deferred_interrupts() -> Iterator[Interrupts]:
     if _is_noted_here():
         yield _current if _is_main_thread() else Interrupts()  # type: ignore[misc]
         return
-    if not _is_ours_to_take():
+    if not _can_handle_signals():
         yield Interrupts()
         return
     outer, _current = _current, Interrupts()
@@ -87,7 +87,7 @@ def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _is_ours_to_take() -> bool:
+def _can_handle_signals() -> bool:
     """Return whether signals come here, and neither to a handler of the user nor to one of ours."""
     if not _is_main_thread():
         return False

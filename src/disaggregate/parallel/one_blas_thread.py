@@ -23,7 +23,7 @@ class _Limit:
     def enter(self, libraries: Callable[[], threadpoolctl.ThreadpoolController]) -> None:
         with self._lock:
             if self._n_users == 0:
-                _take_control()
+                _control_from_this_thread()
                 self._stack.enter_context(libraries().limit(limits=1, user_api="blas"))
             self._n_users += 1
 
@@ -31,7 +31,7 @@ class _Limit:
         with self._lock:
             self._n_users -= 1
             if self._n_users == 0:
-                _take_control()
+                _control_from_this_thread()
                 self._stack.close()
 
     def forget_the_lock(self) -> None:
@@ -39,7 +39,7 @@ class _Limit:
         self._lock = threading.Lock()
 
 
-def _take_control() -> None:
+def _control_from_this_thread() -> None:
     """Let this thread set the limit: newer versions listen to the first one alone, which need not be the last."""
     controller = getattr(threadpoolctl, "OpenBLASController", None)
     if (clear := getattr(controller, "clear_controlling_thread", None)) is not None:

@@ -59,8 +59,8 @@ def rate_contraction(posterior: FloatArray, prior: FloatArray, weight: FloatArra
     """Contraction of rates of subgroups, as far as they differ from the rate of all subgroups together.
 
     Any report determines the rate of everybody, and with it a subgroup's rate roughly. What has to be learned
-    is how the subgroup differs, on the probit scale, so that rare outcomes are judged as common ones are. A single subgroup
-    is judged by its own rate.
+    is how the subgroup differs, on the probit scale, so that rare outcomes are judged as common ones are. A single
+    subgroup is judged by its own rate.
 
     Parameters
     ----------

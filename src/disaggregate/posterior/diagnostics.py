@@ -186,7 +186,7 @@ def diagnose(
             f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
         )
     removed = _removed(posterior, X[individuals[:: max(1, len(individuals) // _MOST_JUDGED)]])
-    verdict += _judge_telling(removed)
+    verdict += _judge_information(removed)
     if ladder is not None:
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
     if reports is not None and reports.is_surprising:
@@ -258,7 +258,7 @@ def _differences(scores: np.ndarray) -> np.ndarray:
     return (scores - scores.mean(axis=1, keepdims=True)).reshape(len(scores), -1)
 
 
-def _judge_telling(removed: float) -> str:
+def _judge_information(removed: float) -> str:
     on = in_words(np.array([removed]))[0]
     if not on:
         return ""

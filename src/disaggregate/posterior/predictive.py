@@ -18,8 +18,9 @@ from scipy.special import ndtr
 
 from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.report_noise import TAIL, make_report_noise, reports_with_confidence
-from disaggregate.model.reports import Reports, log_peaks, make_reports, run_of_groups
+from disaggregate.model.reports import Reports, make_reports, run_of_groups
 from disaggregate.posterior.group_score import runs_of_groups
 from disaggregate.posterior.individuals import as_individuals
 from disaggregate.posterior.mixture import Posterior
@@ -153,7 +154,7 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
         As for :func:`check_reports`.
     """
     thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(VALUES_AT_ONCE // len(data.order), 1)))
-    reports, noise, peaks = make_reports(data), make_report_noise(data), log_peaks(data)
+    reports, noise, maxima = make_reports(data), make_report_noise(data), log_maxima(data)
     scales = thinned.scales["report"].ravel()
     group_index = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
     offsets = thinned.offsets(None, group_index)  # of places alone: the context is in the scores
@@ -164,7 +165,7 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
     for draw, scale in enumerate(scales):
         own = reports if noise is None else noise.tables(reports, rung, np.log([scale]))
         parts = np.ascontiguousarray(individual[draw : draw + 1]), np.ascontiguousarray(offsets[draw : draw + 1])
-        rows.append(log_likelihood_by_draw(own, *parts, known)[0] + peaks)
+        rows.append(log_likelihood_by_draw(own, *parts, known)[0] + maxima)
     return np.array(rows)
 
 

@@ -77,9 +77,9 @@ def _misses(known: pd.DataFrame) -> pd.Series:
 
 def _agreement(known: pd.DataFrame, level: float, silent: int) -> str:
     without_share = f"{plural(silent, 'group')} reported no share. " if silent else ""
-    held = int((~_misses(known)).sum())
+    n_inside = int((~_misses(known)).sum())
     return (
-        f"{without_share}The {level_in_words(level)} interval holds the reported share in {held} of "
+        f"{without_share}The {level_in_words(level)} interval holds the reported share in {n_inside} of "
         f"{plural(len(known), 'group')}. "
         "Where it does not, the features cannot explain the report, or it is hardly believed."
     )

@@ -14,10 +14,7 @@ from disaggregate.report.tables import as_estimates
 
 _SENTENCES = {
     ON_GROUPS: ("good", "Shares by {} rest on the results of the groups."),
-    ON_BOTH: (
-        "",
-        "Shares by {} are partly learned, partly assumed: they rest on the results of the groups and on the prior.",
-    ),
+    ON_BOTH: ("", "Shares by {} rest on the results of the groups and on the prior: they are partly assumed."),
     ON_PRIOR: ("bad", "Shares by {} rest on the prior: the results of the groups say little about them."),
 }
 

@@ -28,7 +28,7 @@ _QUANTITIES = {
 }
 
 
-def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
+def publishable_diagnostics(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
     """Return the diagnostics with a verdict that names no group that is too small."""
     classifier = analysis.classifier
     is_shown = ~hidden(members_of_groups(classifier._data), min_group_size)

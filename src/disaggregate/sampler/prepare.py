@@ -97,13 +97,13 @@ def prepare_by(name: str, run: Callable[[], object]) -> None:
             return
         from disaggregate.sampler.compiled.notice import compile_notice
 
-        with compile_notice(), _garbage_waits():
+        with compile_notice(), _without_garbage_collection():
             run()
         _ready.add(name)
 
 
 @contextmanager
-def _garbage_waits() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Keep Python from looking for cycles among the millions of objects that a compiler makes and needs."""
     was_enabled = gc.isenabled()
     gc.disable()

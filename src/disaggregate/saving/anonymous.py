@@ -133,5 +133,5 @@ def _summed_up(diagnostics: Diagnostics) -> Diagnostics:
     rhat = {name: np.max(values, keepdims=True) for name, values in diagnostics.rhat.items()}
     bulk = {name: np.min(values, keepdims=True) for name, values in diagnostics.ess_bulk.items()}
     tail = {name: np.min(values, keepdims=True) for name, values in diagnostics.ess_tail.items()}
-    nobody = np.empty(0, dtype=np.int64)
-    return replace(diagnostics, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=nobody, reports=None)
+    none = np.empty(0, dtype=np.int64)
+    return replace(diagnostics, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=none, reports=None)

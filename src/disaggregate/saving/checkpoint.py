@@ -53,7 +53,7 @@ class Checkpoint(CheckpointWriter):
         self._chains: list[Runner] = []
         self._snapshots: dict[int, dict[str, Any]] = {}
         self._due: set[int] = set()
-        self._asked = False
+        self._is_requested = False
 
     def watch(self, resume_state: dict[str, Any], chains: Sequence[Runner]) -> None:
         """Begin with chains that were just set up; they are on file from now on.
@@ -66,7 +66,7 @@ class Checkpoint(CheckpointWriter):
             All of them.
         """
         self._resume_state, self._chains = resume_state, list(chains)
-        self._take_down()
+        self._take_snapshots()
         self._write_snapshots()  # what cannot be written at all is an error before the first sweep
 
     def replan(self, resume_state: dict[str, Any]) -> None:
@@ -76,7 +76,7 @@ class Checkpoint(CheckpointWriter):
         their last digits on where a batch ends.
         """
         self._resume_state = resume_state
-        self._take_down()
+        self._take_snapshots()
 
     def after_batch(self, runner: Runner) -> None:
         """Take a snapshot of a runner if that is due."""
@@ -88,22 +88,22 @@ class Checkpoint(CheckpointWriter):
 
     def while_waiting(self) -> None:
         """Request snapshots when it is time, and write them once they are all there."""
-        if not self._asked and not self._schedule.is_due():
+        if not self._is_requested and not self._schedule.is_due():
             return
         running = {id(chain) for chain in self._chains if chain.n_done < chain.n_sweeps}
         if self._due & running:
             return
-        if self._asked:
+        if self._is_requested:
             self._write_if_possible()
         else:
-            self._due, self._asked = set(running), True
+            self._due, self._is_requested = set(running), True
 
     def write(self) -> None:
         """Write where the chains are; they must not be moving."""
-        self._take_down()
+        self._take_snapshots()
         self._write_if_possible()
 
-    def _take_down(self) -> None:
+    def _take_snapshots(self) -> None:
         with self._schedule.timed():
             self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
 
@@ -118,7 +118,7 @@ class Checkpoint(CheckpointWriter):
                 UserWarning,
                 stacklevel=2,
             )
-            self._snapshots, self._asked = {}, False
+            self._snapshots, self._is_requested = {}, False
             self._schedule.written()
 
     def _write_snapshots(self) -> None:
@@ -137,7 +137,7 @@ class Checkpoint(CheckpointWriter):
             )
             # Not packed: that takes ten times as long as writing, for a file that is needed as long as a fit.
             write_archive(self._path, {"checkpoint": content}, writer.arrays, packed=False)
-        self._snapshots, self._asked = {}, False
+        self._snapshots, self._is_requested = {}, False
         self._schedule.written()
 
 

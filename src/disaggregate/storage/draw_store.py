@@ -83,7 +83,7 @@ class DrawsOnDisk:
         """Add some draws."""
         known = self._known or [(0, 0)] * len(batch)
         self._known = [
-            write_behind(self._path(index), array.tobytes(), *known[index]) for index, array in enumerate(batch)
+            append_after(self._path(index), array.tobytes(), *known[index]) for index, array in enumerate(batch)
         ]
 
     def joined(self, nothing: Batch) -> Batch:
@@ -160,7 +160,7 @@ def merged(batches: list[Batch]) -> Batch:
     return tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
 
 
-def write_behind(path: Path, content: bytes, n_bytes: int, checksum: int) -> tuple[int, int]:
+def append_after(path: Path, content: bytes, n_bytes: int, checksum: int) -> tuple[int, int]:
     """Write right behind the bytes that count, and return how many there are then, with their checksum."""
     with path.open("r+b" if path.exists() else "wb") as stream:
         stream.seek(n_bytes)

@@ -17,7 +17,7 @@ except ImportError:  # a system without such locks
 _held: set[int] = set()
 
 
-def _let_go() -> None:
+def _release_all() -> None:
     """Hold nothing in a forked process: the worker of a pool may outlive the fit, and with it the lock."""
     for descriptor in _held:
         os.close(descriptor)
@@ -25,7 +25,7 @@ def _let_go() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_release_all)
 
 
 @contextmanager

@@ -147,7 +147,7 @@ class AmountForms:
         """Take note of a column of plain numbers with decimal points."""
         self.seen.add(".")
 
-    def settle(self) -> tuple[dict[str, str], list[Problem]]:
+    def resolve(self) -> tuple[dict[str, str], list[Problem]]:
         """Return the decimal mark of each column that needs one to be read, and what was done.
 
         Raises

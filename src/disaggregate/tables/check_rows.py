@@ -31,7 +31,7 @@ def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     n_distinct = len(people) - n_repeated
     if not n_repeated or n_distinct < ENOUGH_ROWS or roles.count is not None:
         return
-    telling = _telling(people, ~repeated)
+    telling = _distinguishing_column(people, ~repeated)
     if telling is None and n_repeated < n_distinct:
         return
     why = f" though {telling!r} differs between nearly all others" if telling is not None else ""
@@ -58,7 +58,7 @@ def _codes(column: pd.Series) -> np.ndarray:
         return pd.factorize(column.astype(str))[0]
 
 
-def _telling(people: pd.DataFrame, distinct: np.ndarray) -> str | None:
+def _distinguishing_column(people: pd.DataFrame, distinct: np.ndarray) -> str | None:
     """Name a column that differs between nearly all distinct rows."""
     n_rows = int(distinct.sum())
     for name in people.columns:

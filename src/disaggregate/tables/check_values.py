@@ -27,7 +27,7 @@ def sentinel_problems(name: str, numbers: np.ndarray) -> Iterator[Problem]:
         Its values, NaN where missing.
     """
     known = np.unique(numbers[np.isfinite(numbers)])
-    found = [value for value in _at_the_ends(known) if _CODE.fullmatch(f"{value:.0f}") and _is_apart(value, known)]
+    found = [value for value in _extremes(known) if _CODE.fullmatch(f"{value:.0f}") and _is_apart(value, known)]
     if not found:
         return
     n_rows = int(np.isin(numbers, found).sum())
@@ -65,7 +65,7 @@ def number_category_problems(name: str, levels: pd.Series) -> Iterator[Problem]:
     )
 
 
-def _at_the_ends(known: np.ndarray) -> list[float]:
+def _extremes(known: np.ndarray) -> list[float]:
     """Return the lowest and highest values, two of each, as -98 may stand beside -99."""
     whole = [
         float(value)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from disaggregate.tables.encoded_columns import CategoryColumn, NumberColumn
+from disaggregate.tables.encoded_columns import CategoryColumn, NumberColumn, category_column, level_of
 
 FloatArray = NDArray[np.float64]
 
@@ -61,14 +59,10 @@ def counted_category(name: str, values: pd.Series, counts: NDArray[np.int64], fe
     """
     codes, met = pd.factorize(values.to_numpy(dtype=object), use_na_sentinel=False)
     people = np.bincount(codes, weights=counts, minlength=len(met))
-    held = {_level(level): int(n) for level, n in zip(met, people, strict=True)}
-    levels = sorted(held, key=lambda level: (level is None, level or ""))
-    pooled = [level for level in levels if held[level] < fewest]
-    own = [level for level in levels if level not in pooled]
-    shares = [held[level] / int(counts.sum()) for level in own]
-    if pooled:
-        shares.append(sum(held[level] for level in pooled) / int(counts.sum()))
-    return CategoryColumn(name=name, levels=own, pooled=pooled, shares=shares)
+    n_people = {level_of(level): int(n) for level, n in zip(met, people, strict=True)}
+    levels = sorted(n_people, key=lambda level: (level is None, level or ""))
+    pooled = [level for level in levels if n_people[level] < fewest]
+    return category_column(name, [level for level in levels if level not in pooled], pooled, n_people)
 
 
 def _median(values: FloatArray, counts: NDArray[np.int64]) -> float:
@@ -77,7 +71,3 @@ def _median(values: FloatArray, counts: NDArray[np.int64]) -> float:
     below = np.cumsum(counts[order])
     middle = np.searchsorted(below, [(below[-1] - 1) // 2, below[-1] // 2], side="right")
     return float(values[order][middle].mean())
-
-
-def _level(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

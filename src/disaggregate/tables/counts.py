@@ -111,7 +111,7 @@ def n_people_by_group(ids: Iterable[Hashable | None], counts: Counts | None) -> 
     return found
 
 
-def rows_that_count(people: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+def rows_with_people(people: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return the rows that a fit is to learn from: those whose survey weight and count are above zero."""
     if roles.weight is not None:
         people = people[numbers_of(people[roles.weight]) > 0.0]

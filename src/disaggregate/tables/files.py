@@ -82,7 +82,7 @@ def _with_amounts(
         column = table[name]
         if schema.get(name, "number") == "number" and _may_hold_amounts(column):
             forms.look(name, column)
-    settled, about_amounts = forms.settle()
+    settled, about_amounts = forms.resolve()
     if settled:
         table = table.assign(**{name: read_amounts(table[name], decimal) for name, decimal in settled.items()})
     percent = frozenset(name for name in settled if True in forms.forms[name].percent)

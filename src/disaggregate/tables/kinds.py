@@ -39,13 +39,13 @@ def kind_of(column: pd.Series) -> Kind:
         return "date"
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         return "number"
-    held = types.infer_dtype(column, skipna=True)
-    if held not in _OBJECTS or (held.startswith("mixed") and not _are_scalars(column)):
+    inferred = types.infer_dtype(column, skipna=True)
+    if inferred not in _OBJECTS or (inferred.startswith("mixed") and not _are_scalars(column)):
         raise TableError(
-            f"column {column.name!r} holds {_described(column, held)}, which is neither number, category nor "
+            f"column {column.name!r} holds {_described(column, inferred)}, which is neither number, category nor "
             "date; turn it into one of these, or ignore it."
         )
-    return _OBJECTS[held]
+    return _OBJECTS[inferred]
 
 
 def is_yes_no(column: pd.Series) -> bool:
@@ -127,7 +127,7 @@ def _are_scalars(column: pd.Series) -> bool:
     return all(types.is_scalar(value) for value in column.dropna())
 
 
-def _described(column: pd.Series, held: str) -> str:
+def _described(column: pd.Series, inferred: str) -> str:
     known = column.dropna()
     example = f", such as {known.iloc[0]!r}" if len(known) else ""
-    return f"{held} values ({column.dtype}){example}"
+    return f"{inferred} values ({column.dtype}){example}"

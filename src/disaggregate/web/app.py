@@ -155,7 +155,7 @@ class Pages:
         before = session.readings, session.files
         if form.get("settle") == "undo":
             session.unsettle()
-        session.settle(read_way(form, session.unread))
+        session.resolve(read_way(form, session.unread))
         try:
             return _to(session, session.take(await self._looked(session)))
         except TaskError as error:  # as it was before

@@ -52,8 +52,8 @@ class Progress:
         if what == "sampling" and n_done >= n_sweeps:
             self.enter("judging")
             return
-        begun, before = self._since[what]
-        rate = (n_done - before) / (now - begun) if now > begun else 0.0
+        since, before = self._since[what]
+        rate = (n_done - before) / (now - since) if now > since else 0.0
         of_part = (n_sweeps - n_done) / rate if rate > 0.0 else None
         self._write(what, n_done, n_sweeps, self._left(what, of_part))
 

@@ -66,7 +66,7 @@ class Session:
         self.choice = self.checked = None
         return "tables" if self.unread else "columns"
 
-    def settle(self, settled: dict[str, dict[str, str]]) -> None:
+    def resolve(self, settled: dict[str, dict[str, str]]) -> None:
         """Learn how tables are to be read; which sheet of a workbook is part of its path."""
         for kind, chosen in settled.items():
             for setting, value in chosen.items():

@@ -13,6 +13,7 @@ from disaggregate.sampler.compiled.counts import (
     fill_agreement,
     fill_log_agreement,
     lengthen,
+    lengthen_in_place,
     lengthen_logarithms,
     log_agreement,
 )
@@ -258,14 +259,7 @@ def short_law(positive, negative, start, n, law):
     """Fill the probability of each count of a few members who count once each."""
     law[0] = 1.0
     for i in range(n):
-        p = positive[start + i]
-        q = negative[start + i]
-        carried = 0.0
-        for c in range(i + 1):
-            here = law[c]
-            law[c] = here * q + carried
-            carried = here * p
-        law[i + 1] = carried
+        lengthen_in_place(law, i, positive[start + i], negative[start + i])
 
 
 @part

@@ -213,13 +213,13 @@ def _exact(layers, successor, evidence, counts, q, expected, workspace):
         for _ in range(counts[row]):
             row_of[person] = row
             person += 1
-    peak = -np.inf
+    largest = -np.inf
     for s in range(len(evidence)):
-        peak = max(peak, evidence[s])
+        largest = max(largest, evidence[s])
     last = layers[n] - root
     for s in range(len(evidence)):
-        ahead[last + s] = math.exp(evidence[s] - peak)
-    value = peak
+        ahead[last + s] = math.exp(evidence[s] - largest)
+    value = largest
     for back in range(n):
         i = n - 1 - back
         chance = q[row_of[i]]

@@ -14,7 +14,6 @@ from disaggregate.model.places import (
     INFORMATION_PER_PERSON,
     MOST_RISE,
     MOST_STEPS_TO_CENTER,
-    NEAR_CENTER,
     NODES,
     PER_NODE,
     SEARCH_MARGIN,
@@ -46,6 +45,7 @@ from disaggregate.sampler.compiled.samples import (
     center_of_sample,
     fill_sample,
     slope_of_sample,
+    step_to_center,
 )
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -404,16 +404,9 @@ def find_center(own, offset, deviation, shares, workspace):
             curvature = greater((slope_before - slope) / (present - before), least)
         before = present
         slope_before = slope
-        step = slope / curvature
-        if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
+        present, low, high = step_to_center(present, slope, curvature, low, high)
+        if present == before:
             break
-        if slope > 0.0:
-            low = present
-        else:
-            high = present
-        present += step
-        if not (low < present and present < high):
-            present = 0.5 * (low + high)
     apart = APART / math.sqrt(curvature)
     below, _ = slope_and_curvature(own, offset, deviation, present - apart, shares, workspace)
     above, _ = slope_and_curvature(own, offset, deviation, present + apart, shares, workspace)

@@ -28,6 +28,22 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 
 
 @part
+def step_to_center(present, slope, curvature, low, high):
+    """Take a Newton step to the most probable offset, which lies between low and high; none where it is near."""
+    step = slope / curvature
+    if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
+        return present, low, high
+    if slope > 0.0:
+        low = present
+    else:
+        high = present
+    present += step
+    if not (low < present and present < high):
+        present = 0.5 * (low + high)
+    return present, low, high
+
+
+@part
 def center_of_sample(facts, bounds, points, factors, values, j, center, deviation, present, low, high, weights):
     """Find the most probable offset between two others, and the width there, as ``places.find_center`` does."""
     least = 1.0 / square(deviation)
@@ -42,16 +58,9 @@ def center_of_sample(facts, bounds, points, factors, values, j, center, deviatio
             curvature = greater((slope_before - slope) / (present - before), least)
         before = present
         slope_before = slope
-        step = slope / curvature
-        if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
+        present, low, high = step_to_center(present, slope, curvature, low, high)
+        if present == before:
             break
-        if slope > 0.0:
-            low = present
-        else:
-            high = present
-        present += step
-        if not (low < present and present < high):
-            present = 0.5 * (low + high)
     apart = APART / math.sqrt(curvature)
     below, _ = slope_of_sample(facts, bounds, points, factors, values, j, center, least, present - apart, weights)
     above, _ = slope_of_sample(facts, bounds, points, factors, values, j, center, least, present + apart, weights)

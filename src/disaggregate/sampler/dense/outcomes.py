@@ -151,7 +151,7 @@ class OutcomeLikelihood:
 
     def _integrated_information(self, places: OutcomePlaces) -> Information:
         """Integrate offsets out of the information at the most probable ones, as if everything were normal."""
-        given = self._information(places.peak_scores, places.peaks.offsets.size)
+        given = self._information(places.mode_scores, places.modes.offsets.size)
         variance, eye = places.deviation**2, np.eye(len(self._contrasts))
         left = np.linalg.inv(eye + variance * given.group)  # what is not known of the offsets, by group
         cross = given.cross.reshape(len(given.cross), len(eye), -1)

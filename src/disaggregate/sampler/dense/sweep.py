@@ -131,8 +131,8 @@ def slice_scales(target: Target, state: State, rngs: Generators) -> None:
     """Draw each scale of each replica given the weights themselves, which the reports do not feel.
 
     Trajectories move scales with the standard weights; where the reports determine the weights well, the two
-    then lie on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t
-    has log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
+    then lie on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log
+    scale t has log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
     """
     components = target.components
     n_weights = components.n_weights

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.sampler.dense.mode import Mode, find_mode
-from disaggregate.sampler.dense.start import HOPELESS, random_start, start_around
+from disaggregate.sampler.dense.start import NEGLIGIBLE, random_start, start_around
 from disaggregate.sampler.dense.state import Sweeps, empty_tally, new_record, new_state
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import Tuning
@@ -65,7 +65,7 @@ def search_modes(target: Target, n_starts: int, rng: np.random.Generator) -> lis
 def best_modes(modes: list[Mode]) -> list[Mode]:
     """Sort modes by their mass, the best one first, and leave those out around which no chain would start."""
     ordered = sorted(modes, key=lambda mode: -mode.log_evidence)
-    return [mode for mode in ordered if mode.log_evidence > ordered[0].log_evidence - HOPELESS] or ordered[:1]
+    return [mode for mode in ordered if mode.log_evidence > ordered[0].log_evidence - NEGLIGIBLE] or ordered[:1]
 
 
 def distinct_modes(data: WholeData, modes: list[Mode]) -> list[Mode]:
