@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("disaggregate")
 
-_INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was drawn is lost."
+_INTERRUPTED_LATE = "an interrupt came after the last sweep; no draws are lost."
 
 _MOVES: dict[bool, Moves] = {False: "dense", True: "sparse"}
 

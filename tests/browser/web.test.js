@@ -172,7 +172,7 @@ test("two files of 2,000 rows, and a reload in mid-fit", { timeout: LONG }, asyn
   });
 });
 
-test("a fit that is killed is told, and goes on from its checkpoint", { timeout: LONG }, async () => {
+test("a fit that is killed is reported, and resumes from its checkpoint", { timeout: LONG }, async () => {
   await visit(async ({ page }) => {
     await page.getByRole("button", { name: "Take the country" }).click();
     await page.waitForURL(/columns$/, ENOUGH);
@@ -203,7 +203,7 @@ async function drawn(page, percent) {
     percent, { timeout: LONG, polling: 100 });
 }
 
-test("a fit that is stopped keeps what was drawn, and goes on where nothing was drawn yet", { timeout: LONG }, async () => {
+test("a fit that is stopped keeps what was drawn, and resumes where nothing was drawn yet", { timeout: LONG }, async () => {
   await visit(async ({ page }) => {
     await page.getByRole("button", { name: "Take the country" }).click();
     await page.waitForURL(/columns$/, ENOUGH);

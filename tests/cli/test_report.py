@@ -1,4 +1,4 @@
-"""`disaggregate report`: a page to hand on, and no page where a mistake was made."""
+"""`disaggregate report`: a page to share, and no page where a mistake was made."""
 
 import json
 

@@ -319,7 +319,7 @@ def test_a_disk_that_fills_up_costs_no_fit(tmp_path, monkeypatch):
 
     whole = uninterrupted("sparse")
     monkeypatch.setattr(checkpoints, "write_archive", write)
-    with pytest.warns(UserWarning, match="could not be written .*No space left on device.* the fit goes on"):
+    with pytest.warns(UserWarning, match="could not be written .*No space left on device.* the fit continues"):
         kept = fit(model_of("sparse"), checkpoint=path)
     assert_same(kept, whole)
     monkeypatch.undo()

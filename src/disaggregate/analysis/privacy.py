@@ -30,16 +30,18 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     model : GroupStatsClassifier or Analysis
         Fitted.
     sure : float, default=0.99
-        Probability of a label, either way, from which on it counts as good as known.
+        Probability of a label, either way, from which on it counts as almost certain.
 
     Returns
     -------
     DataFrame
         One row per group: ``group``; ``n``, its people; ``settled``, how many of their labels follow from the
-        report alone; ``sure``, how many are as good as known to anyone who has the model; ``surest``, the highest
+        report alone; ``sure``, how many labels are almost certain to anyone who has the model; ``surest``, the highest
         probability of a label among them; ``says``, the same in words.
     """
-    require_two_outcomes(model, "disclosure", "the largest label_proba_ of each row, who is as good as known")
+    require_two_outcomes(
+        model, "disclosure", "the largest label_proba_ of each row, whose label is almost certain"
+    )
     classifier = getattr(model, "classifier", model)
     data, probability = classifier._data, _of_members(classifier)
     certainty = np.maximum(probability, 1.0 - probability)[data.order]
@@ -140,7 +142,7 @@ def _of_members(classifier: Any) -> NDArray[np.float64]:
 
 
 def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
-    """Find which reports leave one count only, none or all, or make every other as good as impossible."""
+    """Find which reports leave one count only, none or all, or make every other almost impossible."""
     settled = []
     for start, stop in pairwise(data.starts):
         log_likelihood = data.log_likelihood[start:stop]
@@ -153,9 +155,9 @@ def _words(n: int, settled: int, n_sure: int) -> str:
     if settled and n == 1:
         return "a group of one: its report is that person's own label"
     if settled:
-        return "the report settles the label of every member"
+        return "the report determines the label of every member"
     if n == 1:
         return "a group of one: its report is about that person alone"
     if n_sure:
-        return f"{n_sure} of {n} members are as good as known"
-    return "no member's label is as good as known"
+        return f"the labels of {n_sure} of {n} members are almost certain"
+    return "no member's label is almost certain"

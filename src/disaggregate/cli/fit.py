@@ -50,18 +50,18 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--context",
         choices=tuple(_CHOICES),
         default="auto",
-        help="may a group's make-up matter to its people? (default: auto, as far as the results need it)",
+        help="whether a group's make-up may affect its people (default: auto, as far as the results need it)",
     )
     add_about_groups(
         "--random-groups",
         action="store_true",
-        help="people were put into groups at random, unlike into districts: learn more from each report",
+        help="people were assigned to groups at random, unlike to districts: learn more from each report",
     )
     add(
         "--group-effects",
         choices=tuple(_CHOICES),
-        help="may groups differ in ways that no feature measures? (default: auto, where the people are a sample "
-        "of their group or rows are cells)",
+        help="whether groups may differ in ways that no feature measures (default: auto, where the people are a "
+        "sample of their group or rows are cells)",
     )
     add(
         "--centers",
@@ -95,7 +95,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add(
         "--resume",
         action="store_true",
-        help="continue from the checkpoint; the draws are those of a fit without a stop",
+        help="resume from the checkpoint; the draws are those of an uninterrupted fit",
     )
     add("--draws-to", metavar="FOLDER", help="keep draws in an empty FOLDER while fitting, to save memory")
     parser.add_argument(
@@ -201,6 +201,6 @@ def _privacy_note(analysis: Any, arguments: argparse.Namespace) -> str:
     n_rows = len(analysis.classifier.posterior_.parts[0].basis.centers)
     whose = f"{n_rows} people" if analysis.roles.count is None else f"{n_rows} rows"
     return (
-        f"privacy: {arguments.output} holds the features of {whose}, and everybody's probability given "
-        "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to hand it on."
+        f"privacy: {arguments.output} holds the features of {whose}, and each person's probability given "
+        "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to share it."
     )

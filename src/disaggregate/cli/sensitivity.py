@@ -20,7 +20,7 @@ Each change takes as long as the fit did; `disaggregate report --sensitivity` sh
   trust    each reported share may be off by 0.1
   linear   linear kernel: every feature counts on a straight line
   rbf      rbf kernel: any smooth shape
-  weak     a quarter of the prior variance of the score: people are expected to be more alike
+  weak     a quarter of the prior variance of the score: people are expected to differ less
   strong   four times as much
 """
 EXAMPLES = """\

@@ -39,7 +39,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out.
+    """The results of a fit.
 
     Attributes
     ----------

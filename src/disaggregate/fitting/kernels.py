@@ -23,7 +23,7 @@ from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE,
 from disaggregate.sampler.rungs import first_powers
 
 # A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run. Many
-# that are as good as each other must not all be left out.
+# that are equally good must not all be left out.
 _LEAST_WEIGHT = 0.1
 _LEAST_SHARE = 0.4
 

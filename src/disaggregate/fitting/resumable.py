@@ -417,5 +417,5 @@ def _require(sound: bool, what: str) -> None:
 
 def _damaged(what: str) -> ValueError:
     return ValueError(
-        f"the checkpoint is damaged, or was not written by this fit: {what}. Give another one to start anew."
+        f"the checkpoint is damaged, or was not written by this fit: {what}. Give another one for a new fit."
     )

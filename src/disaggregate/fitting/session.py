@@ -109,12 +109,12 @@ class FitSession:
         if isinstance(random_state, Integral) and int(random_state) != self._saved["seed"]:
             raise ValueError(
                 f"{self._path} belongs to a fit with random_state={self._saved['seed']}, not {random_state}. Give "
-                "the same seed to resume it, or another checkpoint to start anew."
+                "the same seed to resume it, or another checkpoint for a new fit."
             )
         return self._saved["seed"]
 
     def start_or_resume(self, plan: FitPlan) -> None:
-        """Set the chains up, anew or as they are on file."""
+        """Set the chains up, as new ones or from the checkpoint."""
         self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
@@ -134,12 +134,12 @@ class FitSession:
         if last is None or last._sampling is None:
             raise ValueError(
                 "warm_start needs the chains of the last fit, which copies and saved models leave behind; fit "
-                "anew with more n_draws."
+                "again with more n_draws."
             )
         if last._fingerprint != self._fingerprint:
             raise ValueError(
-                "warm_start goes on from the last fit, which had other data or settings; give the same, or "
-                "fit anew without it."
+                "warm_start continues the last fit, which had other data or settings; give the same, or "
+                "fit again without it."
             )
         if last._folder != self._folder:
             raise ValueError("warm_start adds draws where those of the last fit are; give the same draws_to=.")
@@ -199,7 +199,7 @@ class FitSession:
         return True
 
     def _require_no_other_checkpoint(self) -> None:
-        """Refuse to start anew over the checkpoint of a fit that may have cost hours."""
+        """Refuse to replace the checkpoint of another fit, which may have taken hours."""
         if self._path is not None and not self._resume and Path(self._path).exists():
             raise ValueError(
                 f"checkpoint={str(self._path)!r} exists already. Resume it (resume=True), remove it, or "

@@ -26,7 +26,7 @@ from disaggregate.model.populations import (
 )
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
 
-# Of a count whose law is as good as a point nothing can be learned, and nothing may be divided by its variance.
+# From a count whose law is almost a point nothing can be learned, and nothing may be divided by its variance.
 LEAST_VARIANCE = 1e-12
 
 # The normal density over an interval of less than this many standard deviations, the farther out the fewer, is as

@@ -105,7 +105,7 @@ def _results(client: Any, futures: list[Any]) -> list[Any]:
     except CancelledError as error:
         raise ConnectionError(
             "the connection to the Dask scheduler was lost, and its work too. After a fit with checkpoint=, fit "
-            "again with resume=True, on another cluster or without executor=, and it goes on to the same draws."
+            "again with resume=True, on another cluster or without executor=, and it continues to the same draws."
         ) from error
     except BaseException:
         client.cancel(futures)

@@ -28,7 +28,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.is_deferred = False
         self.came = False
-        self.process = os.getpid()  # a forked one begins anew
+        self.process = os.getpid()  # a forked process starts without it
 
     def defer(self) -> None:
         """Note the next interrupt from now on, instead of raising it; one more is meant, and raised."""

@@ -23,7 +23,7 @@ ON_PRIOR = "prior"
 # less than 0.7, of the prior's.
 _MOSTLY, _PARTLY = 0.9, 0.5
 
-# Rates nearer to 0 or 1 than this are as good as certain.
+# Rates nearer to 0 or 1 than this are almost certain.
 _LEAST_RATE = 1e-6
 
 

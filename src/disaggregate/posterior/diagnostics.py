@@ -341,7 +341,7 @@ def _farthest(reports: PredictiveCheck) -> int:
 
 
 def _rounded(odds: float) -> str:
-    """Two digits are all that odds deserve, and a million is as good as more."""
+    """Two digits are all that odds deserve, and a million is enough."""
     return "a million" if odds > 9e5 else f"{float(f'{odds:.2g}'):,.10g}"
 
 

@@ -311,7 +311,7 @@ def _read_replicates(replicates: ArrayLike, n_rows: int) -> FloatArray:
             f"shape {values.shape}. Pass the columns of replicate weights of the same table."
         )
     if not np.isfinite(values).all():
-        raise ValueError("replicates must hold finite numbers, but some are missing; drop or mend such rows.")
+        raise ValueError("replicates must hold finite numbers, but some are missing; drop or correct such rows.")
     return values
 
 

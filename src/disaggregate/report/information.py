@@ -1,4 +1,4 @@
-"""What each estimate rests on, and between which bounds it lies whatever is assumed."""
+"""What each estimate rests on, and its bounds under any assumption."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Schedule:
 
 
 class Record(NamedTuple):
-    """What compiled code writes down: a row per kept draw, and running sums over all of them."""
+    """What compiled code records: a row per kept draw, and running sums over all of them."""
 
     size: np.ndarray
     scale: np.ndarray
@@ -109,7 +109,7 @@ class ChainDraws:
 
 
 class _Sums(Protocol):
-    """What the draws of a chain have beside parameters, whatever their weights are."""
+    """What the draws of a chain have beside parameters, of any kind of weights."""
 
     @property
     def n_draws(self) -> int:

@@ -1,4 +1,4 @@
-"""Compile the sampler before the first sweep, and say so."""
+"""Compile the sampler before the first sweep, with a notice."""
 
 from __future__ import annotations
 

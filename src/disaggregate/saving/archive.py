@@ -215,7 +215,7 @@ def _read_member(path: Path, archive: zipfile.ZipFile, name: str, n_bytes: int) 
 
 
 def _shown(value: Any) -> str:
-    """Show what came, but not all of it when it is long."""
+    """Show a value, shortened when it is long."""
     try:
         text = repr(value)
     except ValueError:  # a whole number of more digits than Python writes

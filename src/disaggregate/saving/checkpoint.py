@@ -108,12 +108,12 @@ class Checkpoint(CheckpointWriter):
             self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
 
     def _write_if_possible(self) -> None:
-        """Write, and go on if that fails, as on a full disk: an earlier checkpoint stays, and so do the draws."""
+        """Write, and continue if that fails, as on a full disk; an earlier checkpoint and the draws remain."""
         try:
             self._write_snapshots()
         except OSError as error:
             warnings.warn(
-                f"the checkpoint {self._path} could not be written ({error}); the fit goes on, and an earlier "
+                f"the checkpoint {self._path} could not be written ({error}); the fit continues, and an earlier "
                 "checkpoint is as it was.",
                 UserWarning,
                 stacklevel=2,
@@ -159,7 +159,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
     saved = Reader(CLASSES, arrays).read(document["checkpoint"])
     if isinstance(saved, dict) and "setting" in saved:
         raise ValueError(
-            f"{path} was written by release 0.1, whose chains this version cannot resume: fit anew with another "
+            f"{path} was written by release 0.1, whose chains this version cannot resume: fit again with another "
             "checkpoint, or resume it with release 0.1."
         )
     if not isinstance(saved, dict) or not {"fingerprint", "seed", "resume_state", "chains"} <= set(saved):
@@ -167,7 +167,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
     if saved["fingerprint"] != fingerprint:
         raise ValueError(
             f"{path} belongs to another fit: its data, settings or version of disaggregate differ. Give the same "
-            "ones to resume it, or another checkpoint to start anew."
+            "ones to resume it, or another checkpoint for a new fit."
         )
     if not (isinstance(saved["seed"], str) and saved["seed"].isdecimal() and len(saved["seed"]) <= _LONGEST_SEED):
         raise ArchiveError(f"{path} is damaged: its seed is no number.")

@@ -1,4 +1,4 @@
-"""What a setting may be: conditions, and the error that says what was expected and what came."""
+"""Valid values of settings: conditions, and the error that gives the expected and the actual value."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class InMemoryDraws:
         return merged([nothing, *self._batches])
 
     def snapshot(self) -> list[Batch]:
-        """Take down what is kept, joined, as few arrays are written sooner than many."""
+        """Record what is kept, joined, because few arrays are written faster than many."""
         if len(self._batches) > 1:
             self._batches = [merged(self._batches)]
         return list(self._batches)

@@ -1,4 +1,4 @@
-"""CSV files: every line is looked at before any is believed, then pandas reads them, at once or in chunks."""
+"""CSV files: every line is checked first, then pandas reads them, at once or in chunks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BEYOND_ASCII = re.compile(r"[A-Za-z'\u2019 .-]{0,20}[^\x00-\x7f\W][\w'\u2019.-]
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?")
 
 
-# Longer than any row that somebody meant, and what a gzipped table may be at most: real ones shrink by 20 or so.
+# Longer than any intended row, and what a gzipped table may be at most: real ones shrink by 20 or so.
 LONGEST_LINE = 2**24
 ALWAYS_ALLOWED = 2**26
 _MOST_TIMES = 100
@@ -178,7 +178,7 @@ def _may_be_amounts(scan: Scan, schema: Schema) -> list[str]:
 
 
 def _look_at(forms: AmountForms, raw: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
-    """Look at texts, and where points may set thousands apart at numbers too."""
+    """Examine texts, and also numbers where points may separate thousands."""
     for name in names:
         if is_text(table[name]) or forms.usual is None:
             forms.look(name, raw[name])

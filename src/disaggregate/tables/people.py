@@ -166,7 +166,9 @@ def read_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
     if bad.any():
         first = int(np.argmax(bad))
         row = row_number(weights.index, first) if isinstance(weights, pd.Series) else first
-        raise ValueError(f"weights must be 0 or more, got {values[first]} at row {row}; drop or mend such rows.")
+        raise ValueError(
+            f"weights must be 0 or more, got {values[first]} at row {row}; drop or correct such rows."
+        )
     if not values.sum() > 0.0:
         raise ValueError("weights are all 0; at least one person must count.")
     return values

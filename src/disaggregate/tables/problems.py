@@ -1,4 +1,4 @@
-"""Problems of tables: findings of the check, and the error that a table raises when its owner can mend it."""
+"""Problems of tables: findings of the check, and the error that a table raises when its owner can correct it."""
 
 from __future__ import annotations
 

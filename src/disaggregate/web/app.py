@@ -450,7 +450,7 @@ def _to(session: Session, step: str) -> Response:
 
 
 async def _kept(file: Any, folder: Path, kind: str) -> tuple[str, str]:
-    """Write an upload to the folder, under a name of ours; of its own name only the ending counts."""
+    """Write an upload to the folder, under an internal name; of its own name only the suffix counts."""
     shown = Path(str(file.filename).replace("\\", "/")).name[:100] or "file"
     ending = _ENDING.search(shown.lower())
     name = kind + (ending.group() if ending else "")

@@ -60,7 +60,7 @@ class Session:
         return "" if self.choice is None else self.choice["outcome"]
 
     def take(self, found: dict[str, Any]) -> str:
-        """Keep what a look at the tables found, and return the step that follows."""
+        """Keep the findings about the tables, and return the next step."""
         self.unread = found.get("unread", [])
         self.looked = None if self.unread else {"outcome": "", **found}
         self.choice = self.checked = None

@@ -22,7 +22,7 @@ def ready() -> bool:
 
 
 def make_example(folder: str, name: str) -> dict[str, Any]:
-    """Write the tables of an example, and look at them."""
+    """Write the tables of an example, and check them."""
     from disaggregate.web.examples import write_example
 
     people, results = write_example(name, Path(folder))

@@ -230,7 +230,7 @@ def group_gradient(
 
 @inlined_part
 def is_short(likelihood, n_members):
-    """Return whether these are few members, each of whom counts once: everybody counts once at least."""
+    """Return whether these are few members, each of whom counts once, the least that a member can count."""
     return likelihood.size == n_members + 1 <= SHORT
 
 

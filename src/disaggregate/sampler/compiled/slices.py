@@ -1,4 +1,4 @@
-"""The slice sampler of one number, for whatever log density is passed to it."""
+"""The slice sampler of one number, for any log density that is passed to it."""
 
 from disaggregate.sampler.compiled.compile import part
 

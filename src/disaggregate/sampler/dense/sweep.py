@@ -23,7 +23,7 @@ MOST_STEPS = 40
 CAREFUL, CAREFUL_EVERY = 0.1, 9
 
 # How far a scale jumps, as a standard deviation of its logarithm; and in which sweeps, if it is the only one.
-# Several jump in every sweep, but alternately where a likelihood costs as much as all the rest of a sweep.
+# Several jump in every sweep, but alternately where a likelihood costs as much as the rest of a sweep.
 JUMP = 1.0
 JUMP_EVERY = 4
 

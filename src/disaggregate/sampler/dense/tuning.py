@@ -65,7 +65,7 @@ def tune(
 ) -> Tuning:
     """Run a pilot chain and tune on it.
 
-    After each phase but the last the masses are measured anew, and the rungs are placed so that all neighbours
+    After each phase but the last the masses are estimated again, and the rungs are placed so that all neighbours
     swap equally often; their number is settled after the second phase.
 
     Parameters
