@@ -23,10 +23,13 @@ from disaggregate.fitting.supported import require_known_confidence, require_no_
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of
 from disaggregate.groups.outcomes import GroupedOutcomes
-from disaggregate.parallel import Executor, Threads, distribute, one_blas_thread
+from disaggregate.parallel.dispatch import distribute
 from disaggregate.parallel.fit_progress import ShowProgress, fit_progress
 from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts, is_interrupted
 from disaggregate.parallel.monitor import ProgressCallback
+from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.runners import Executor
+from disaggregate.parallel.threads import Threads
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
@@ -316,7 +319,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         Parameters
         ----------
         sample : ndarray of shape (n_sampled, n_features)
-            An even choice of the individuals, for centres and widths.
+            Evenly spaced individuals, for centres and widths.
         everybody : sequence
             The individuals in the caller's order; ``everybody[rows]`` are the features of some.
         partitions : PartitionSources

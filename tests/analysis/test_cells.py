@@ -19,7 +19,7 @@ from disaggregate.cli.main import main
 from disaggregate.groups.evidence import Count, Population
 from disaggregate.report import write_report
 from disaggregate.tables.problems import TableError
-from tests.analysis.census import ROLES, SETTINGS, make_census, one_row_per_person
+from tests.helpers.census import ROLES, SETTINGS, make_census, one_row_per_person
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

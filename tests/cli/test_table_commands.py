@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import load
 from disaggregate.cli.main import main
-from tests.analysis.test_analysis import make_tables
 from tests.fitting.test_going_on import interrupt_after
+from tests.helpers.two_tables import make_tables
 
 ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
 import disaggregate as dg
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHORT = {"kernel": "linear", "n_chains": 2, "n_draws": 200, "n_burn": 100, "random_state": 0, "progress": False}

@@ -20,7 +20,7 @@ from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.partition import Partition, Recipe, Tile
 from disaggregate.sampler.dense.partitioned import PartitionedLikelihood, PartitionSources
 from disaggregate.sampler.dense.state import Record, Sweeps
-from tests.exactness.dense_joint import (
+from tests.helpers.dense_joint import (
     Moment,
     Move,
     World,
@@ -32,7 +32,7 @@ from tests.exactness.dense_joint import (
     report_share,
     with_components,
 )
-from tests.exactness.joint import report_count, report_nothing
+from tests.helpers.joint import report_count, report_nothing
 
 # About 70 statistics per replica: a right move exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.7

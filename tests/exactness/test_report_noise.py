@@ -23,8 +23,8 @@ from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
 from disaggregate.sampler.rungs import first_powers
 from tests.exactness import test_scales_against_quadrature as quadratures
-from tests.exactness.dense_joint import Move, World, _changes, draw_scores, make_world, z_of
 from tests.exactness.test_dense_joint_distribution import FAILS, PASSES, jumps, largest, paths
+from tests.helpers.dense_joint import Move, World, _changes, draw_scores, make_world, z_of
 from tests.helpers.dense_problems import grouped, metric_for
 
 pytestmark = pytest.mark.full_pilots

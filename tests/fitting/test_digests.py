@@ -6,8 +6,8 @@ import pytest
 import disaggregate as dg
 from disaggregate.fitting import dense
 from disaggregate.fitting.digests import digest, require_same_digest
-from tests.contract.small import small_model
 from tests.helpers.partitions import use_small_partitions
+from tests.helpers.small import small_model
 
 TOWN = dg.datasets.make_districts(random_state=3)
 

@@ -23,7 +23,6 @@ from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.storage.draw_store import DrawsOnDisk, InMemoryDraws
-from tests.contract.small import small_model
 from tests.fitting.test_going_on import (
     KINDS,
     TOWN,
@@ -35,6 +34,7 @@ from tests.fitting.test_going_on import (
     model_of,
     uninterrupted,
 )
+from tests.helpers.small import small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

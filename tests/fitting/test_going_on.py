@@ -22,7 +22,7 @@ from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.saving import checkpoint as checkpoints
 from disaggregate.saving import checkpoint_schedule
 from disaggregate.saving.archive import ArchiveError
-from tests.contract.small import small_model
+from tests.helpers.small import small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

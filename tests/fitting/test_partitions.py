@@ -19,7 +19,7 @@ from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.groups import group_rows
 from disaggregate.model import reports
 from disaggregate.model.reports import EXACT, NORMAL, make_reports
-from disaggregate.parallel import Threads
+from disaggregate.parallel.threads import Threads
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partition import (

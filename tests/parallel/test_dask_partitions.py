@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
-from disaggregate.parallel import distribute, round_robin
+from disaggregate.parallel import round_robin
+from disaggregate.parallel.dispatch import distribute
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import checkpoint_schedule

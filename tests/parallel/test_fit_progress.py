@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from disaggregate.durations import duration
+from disaggregate.parallel.durations import duration
 from disaggregate.parallel.fit_progress import FitProgress, Forecast, fit_progress
 
 

@@ -11,7 +11,7 @@ from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count
 from disaggregate.posterior import batches
 from disaggregate.posterior.subgroups import subgroup_draws, subgroup_rates
-from tests.posterior.predictors import of_table
+from tests.helpers.predictors import of_table
 
 PEOPLE = pd.DataFrame({"sex": ["m", "f", "m", "f"], "age": [1, 1, 2, 1]}, index=[7, 3, 3, 0])
 DRAWS = np.array([[0.1, 0.2, 0.3, 0.6], [0.3, 0.4, 0.5, 0.8]])

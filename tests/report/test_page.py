@@ -22,8 +22,8 @@ from disaggregate.report.page import MISSING_JINJA
 from disaggregate.report.percentages import share
 from disaggregate.report.subgroups import Rates
 from disaggregate.report.verdict import verdict_elements
-from tests.analysis.census import ROLES, make_census
-from tests.analysis.test_analysis import SETTINGS, make_tables
+from tests.helpers.census import ROLES, make_census
+from tests.helpers.two_tables import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 HOSTILE = "<script>alert(1)</script>"

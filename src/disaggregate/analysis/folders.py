@@ -17,8 +17,8 @@ from disaggregate.analysis.unfamiliar import UnfamiliarValues
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.reports import make_reports, run_of_groups
-from disaggregate.parallel import Threads
 from disaggregate.parallel.dask import executor_of
+from disaggregate.parallel.threads import Threads
 from disaggregate.sampler.dense.partition import PartitionSource, partition_groups
 from disaggregate.sampler.dense.partitioned import PartitionSources, with_sizes
 from disaggregate.sampler.evenly_spaced import evenly_spaced

@@ -36,8 +36,8 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     -------
     DataFrame
         One row per group: ``group``; ``n``, its people; ``settled``, how many of their labels follow from the
-        report alone; ``sure``, how many labels are almost certain to anyone who has the model; ``surest``, the highest
-        probability of a label among them; ``says``, the same in words.
+        report alone; ``sure``, how many labels are almost certain to whoever has the model; ``surest``, the
+        highest probability of a label among them; ``says``, the same in words.
     """
     require_two_outcomes(
         model, "disclosure", "the largest label_proba_ of each row, whose label is almost certain"

@@ -14,7 +14,7 @@ from disaggregate.basis import Basis
 from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.powers import log_maxima
-from disaggregate.parallel import run_tasks
+from disaggregate.parallel.dispatch import run_tasks
 from disaggregate.posterior.bridge import bridge_evidence
 from disaggregate.posterior.convergence import rank_rhat
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence

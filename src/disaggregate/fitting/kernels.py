@@ -14,7 +14,8 @@ from disaggregate.fitting.escalation import try_kernels
 from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, distributed_rows, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.powers import log_maxima
-from disaggregate.parallel import Monitor, run_tasks
+from disaggregate.parallel.dispatch import run_tasks
+from disaggregate.parallel.monitor import Monitor
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.mode import Mode

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from disaggregate.fitting.draw_storage import DrawStorage
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
-from disaggregate.parallel import Runner, Watcher, run_round_robin
+from disaggregate.parallel.round_robin import run_round_robin
+from disaggregate.parallel.runners import Runner, Watcher
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.storage.draw_store import DrawStore
 

@@ -18,8 +18,8 @@ from disaggregate.fitting.results import Fitted
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
-from disaggregate.parallel import Watcher
 from disaggregate.parallel.monitor import ProgressCallback
+from disaggregate.parallel.runners import Watcher
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.stopping import more_draws
 from disaggregate.storage.atomic_files import require_disk_space

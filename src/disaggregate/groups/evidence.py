@@ -60,6 +60,7 @@ class Evidence(ABC):
     nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
     takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
     is_uninformative: ClassVar[bool] = False
+    can_be_simulated: ClassVar[bool] = False  # whether the report can be drawn, to compare it with draws
     excludes_others: ClassVar[bool] = False  # whether counts outside its support are impossible, and not only rare
 
     @abstractmethod
@@ -191,6 +192,7 @@ class Fraction(Evidence):
 
     nouns: ClassVar[tuple[str, str]] = ("share", "shares")
     takes_weights: ClassVar[bool] = True
+    can_be_simulated: ClassVar[bool] = True
 
     share: float
     confidence: float | Literal["auto"] = 1000.0
@@ -294,6 +296,7 @@ class Count(_Limits):
     """An exact tally: ``positives`` members are positive."""
 
     nouns: ClassVar[tuple[str, str]] = ("count", "counts")
+    can_be_simulated: ClassVar[bool] = True
 
     positives: int
 

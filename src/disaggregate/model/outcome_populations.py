@@ -26,7 +26,7 @@ from disaggregate.model.outcomes import UNIT, contrasts, probabilities_of
 from disaggregate.model.populations import FARTHEST, LEAST, SHARE_ERROR, SMOOTHNESS, mean_rows
 from disaggregate.model.reports import sample_arrays
 
-# Rows times populations up to which all rows are the pool; beyond, an even choice of them is.
+# Rows times populations up to which all rows are the pool; beyond, evenly spaced ones are.
 LARGEST_POOL = 2**20
 
 # Logits differ by no more than this where probabilities are products of two exponentials.

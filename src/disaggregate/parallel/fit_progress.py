@@ -12,7 +12,7 @@ from typing import Literal
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from disaggregate.durations import duration
+from disaggregate.parallel.durations import duration
 from disaggregate.parallel.monitor import ProgressCallback, progress_console
 
 ShowProgress = bool | Literal["auto"]

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.parallel import Threads, one_blas_thread
+from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.threads import Threads
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.summaries import interval_ends
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.groups import GroupedData
-from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.groups.evidence import Evidence
 from disaggregate.model.powers import log_maxima
 from disaggregate.model.report_noise import TAIL, make_report_noise, reports_with_confidence
 from disaggregate.model.reports import Reports, make_reports, run_of_groups
@@ -28,12 +28,12 @@ from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 
-# Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
+# Draws that are looked at: beyond this many, evenly spaced ones. And reports that are simulated for comparison.
 _MOST_DRAWS = 1000
 _REPLICATES = 1000
 VALUES_AT_ONCE = 2**23
 
-# Members of the groups that are checked, about: beyond this many, an even choice of groups.
+# Members of the groups that are checked, about: beyond this many, evenly spaced groups.
 _MOST_ROWS = 5_000
 
 # Below this probability of larger discrepancies the reports are called surprising.
@@ -51,8 +51,6 @@ _LEAST_VARIANCE = 1e-6
 
 # A report that is impossible in a draw counts as this improbable, so that weights stay numbers.
 _FARTHEST = 1e150
-
-_WITH_SHARES = (Fraction, Count)
 
 
 @dataclass(frozen=True)
@@ -177,9 +175,9 @@ def _confidence_in(known: Evidence, posterior: Posterior) -> float:
 
 
 def _checked_groups(data: GroupedData) -> np.ndarray:
-    """Find the groups that report a share, or an even choice of them if they have very many members."""
-    reports_share = np.array([isinstance(known, _WITH_SHARES) for known in data.evidence])
-    judged = np.flatnonzero(reports_share & (data.sizes <= _MOST_ROWS))
+    """Find the groups whose reports can be simulated; evenly spaced ones if they have very many members."""
+    can_be_simulated = np.array([known.can_be_simulated for known in data.evidence])
+    judged = np.flatnonzero(can_be_simulated & (data.sizes <= _MOST_ROWS))
     n_rows = int(data.sizes[judged].sum())
     n_groups = max(1, round(len(judged) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
     return judged[np.unique(np.linspace(0, len(judged) - 1, n_groups).astype(int))] if len(judged) else judged
@@ -193,7 +191,7 @@ def _compare(
     confidence: float,
     rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
-    """Say how far a report lies from what the other groups lead to expect, and how far made-up ones would."""
+    """Say how far a report lies from what the other groups lead to expect, and how far simulated ones would."""
     rows = slice(*data.offsets[group : group + 2])
     share_of = data.units[rows] / data.units[rows].sum()
     p = ndtr(scores)

@@ -86,7 +86,7 @@ class Predictor:
         return self._in_container(both, self.classes_.tolist(), X)
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
-        """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
+        """Largest Monte Carlo standard error of the probabilities, measured on evenly spaced rows."""
         return monte_carlo_error(*self._fitted_and_rows(X, groups))
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:

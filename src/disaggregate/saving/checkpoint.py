@@ -15,7 +15,7 @@ import numpy as np
 from disaggregate.fitting.session import CheckpointWriter
 from disaggregate.groups import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
-from disaggregate.parallel import Runner
+from disaggregate.parallel.runners import Runner
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.checkpoint_schedule import CheckpointSchedule
 from disaggregate.saving.model import CLASSES

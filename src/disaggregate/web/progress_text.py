@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from disaggregate.durations import duration
+from disaggregate.parallel.durations import duration
 
 PHASES = {
     "reading": "Reading the tables",

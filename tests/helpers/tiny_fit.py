@@ -6,7 +6,7 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 import disaggregate as dg
-from tests.contract.small import small_model
+from tests.helpers.small import small_model
 
 TOWN = dg.datasets.make_districts(random_state=2)
 
