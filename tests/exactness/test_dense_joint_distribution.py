@@ -203,7 +203,7 @@ def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Genera
 
 
 def test_slices_with_one_scale_for_all_components_are_caught(rng: np.random.Generator) -> None:
-    """They feel no report, so it takes reports that tell the weights well, and a scale that moves far."""
+    """They feel no report, so it takes reports that determine the weights well, and a scale that moves far."""
     world = make_world(rng, (40, 30, 40, 20, 30), (report_count,) * 5)
     assert largest(chains_z(slices, world, rng, n_repeats=10)) < PASSES
     z = chains_z(lambda at: slices(one_scale(at, 1)), world, rng, n_draws=4800, n_repeats=20)

@@ -1,4 +1,4 @@
-"""A checkpoint is only gone on from with the columns that it was begun with."""
+"""A checkpoint is resumed only with the columns of the fit that wrote it."""
 
 import numpy as np
 import pytest

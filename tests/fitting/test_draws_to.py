@@ -23,7 +23,7 @@ from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.storage.draw_store import DrawsOnDisk, InMemoryDraws
-from tests.fitting.test_going_on import (
+from tests.helpers.interrupted_fits import (
     KINDS,
     TOWN,
     Killed,

@@ -30,7 +30,7 @@ from disaggregate.sampler.dense.partition import (
     runs_of_groups,
 )
 from disaggregate.sampler.dense.partitioned import PartitionedData
-from tests.fitting.test_going_on import Killed, killed_after
+from tests.helpers.interrupted_fits import Killed, killed_after
 from tests.helpers.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -47,7 +47,7 @@ def test_in_a_process_that_is_forked_while_others_fit(expected):
     with preparing._lock, limiting._limit._lock:
         child.start()
     try:
-        assert receiver.poll(PATIENCE), "the child waits for a lock that nobody holds"
+        assert receiver.poll(PATIENCE), "the child waits for a lock that no thread holds"
         assert receiver.recv() == expected[0]
     finally:
         child.kill()

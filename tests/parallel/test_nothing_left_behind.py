@@ -11,7 +11,7 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.sampler.dense.chains import DenseChains
-from tests.fitting.test_going_on import interrupt_after
+from tests.helpers.interrupted_fits import interrupt_after
 from tests.helpers.small import small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

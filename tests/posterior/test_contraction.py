@@ -1,4 +1,4 @@
-"""What the reports tell about an estimate: by formula, and what a fit says of itself."""
+"""What an estimate rests on: by formula, and in the diagnostics of a fit."""
 
 from itertools import product
 

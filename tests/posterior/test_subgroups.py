@@ -156,7 +156,7 @@ def test_only_keeps_what_was_asked_for():
         ({"replicates": np.ones((4, 1))}, r"two or more columns of replicate weights .* got shape \(4, 1\)"),
         ({"replicates": np.full((4, 2), np.nan)}, "replicates must hold finite numbers"),
         ({"replicates": np.ones((4, 2)), "design_factor": 0}, "design_factor must be above 0"),
-        ({"replicates": np.ones((4, 2)), "outcomes": True}, "ask for one of the two"),
+        ({"replicates": np.ones((4, 2)), "outcomes": True}, "give one of the two"),
         ({"members": group_rows([1, 1], {1: Count(1)})}, "groups of the 4 people in the table, got 2 members"),
         ({"level": 1.0}, "level must lie between 0 and 1"),
     ],

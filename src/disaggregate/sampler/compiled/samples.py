@@ -28,19 +28,24 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 
 
 @part
-def step_to_center(present, slope, curvature, low, high):
-    """Take a Newton step to the most probable offset, which lies between low and high; none where it is near."""
+def step_to_center(present, slope, curvature, before, slope_before, least, low, high):
+    """Take a Newton step to the most probable offset, which lies between low and high; none where it is near.
+
+    The last two slopes show the curvature. Returns where the step leads, the curvature, and the new bounds.
+    """
+    if present != before:
+        curvature = greater((slope_before - slope) / (present - before), least)
     step = slope / curvature
     if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
-        return present, low, high
+        return present, curvature, low, high
     if slope > 0.0:
         low = present
     else:
         high = present
-    present += step
-    if not (low < present and present < high):
-        present = 0.5 * (low + high)
-    return present, low, high
+    there = present + step
+    if not (low < there and there < high):
+        there = 0.5 * (low + high)
+    return there, curvature, low, high
 
 
 @part
@@ -54,11 +59,12 @@ def center_of_sample(facts, bounds, points, factors, values, j, center, deviatio
         slope, curvature = slope_of_sample(
             facts, bounds, points, factors, values, j, center, least, present, weights
         )
-        if present != before:
-            curvature = greater((slope_before - slope) / (present - before), least)
+        there, curvature, low, high = step_to_center(
+            present, slope, curvature, before, slope_before, least, low, high
+        )
         before = present
         slope_before = slope
-        present, low, high = step_to_center(present, slope, curvature, low, high)
+        present = there
         if present == before:
             break
     apart = APART / math.sqrt(curvature)
