@@ -237,7 +237,7 @@ def _effective(analysis: Analysis, people: DataFrame) -> NDArray[np.int64]:
 def _question(analysis: Analysis) -> str:
     n_groups = len(analysis.classifier._data.names)
     return (
-        f"Nobody's own outcome is known, only the results of {n_groups:,} groups ({analysis.roles.group}), and of "
+        f"No person's own outcome is known, only results of {n_groups:,} groups ({analysis.roles.group}), and of "
         f"each person: {', '.join(analysis.encoder.features)}."
     )
 

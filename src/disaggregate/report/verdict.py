@@ -55,9 +55,9 @@ def _head(diagnostics: Diagnostics, found: Sequence[Rates]) -> tuple[str, str]:
         return "Not yet reliable.", "bad"
     n_prior, n_known = resting_on_prior(found)
     if n_prior:
-        return f"Settled, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
+        return f"Converged, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
     if diagnostics.rests_on == ON_PRIOR:
-        return "Settled, but how people differ rests on the prior, not on the results.", "bad"
+        return "Converged, but how people differ rests on the prior, not on the results.", "bad"
     return "Ready to use.", "good"
 
 

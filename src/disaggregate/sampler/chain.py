@@ -208,7 +208,7 @@ class SparseChain:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Resume from a state."""
         self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
         self._rng.bit_generator.state = snapshot["generator"]
         self.store.restore(snapshot["kept"])
