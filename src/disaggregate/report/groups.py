@@ -58,7 +58,7 @@ def groups_section(analysis: Analysis, groups: pd.DataFrame, level: float, min_g
 
 
 def as_people_count(ids: pd.Series) -> pd.Series:
-    """Give each name its place where people look for it: "district 9" before "district 10"."""
+    """Sort names as people look for them: "district 9" before "district 10"."""
     parts = [re.split(r"(\d+)", str(name)) for name in ids]
     keys = [[(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in name] for name in parts]
     rank = {row: index for index, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}

@@ -26,7 +26,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
 
     It keeps the weights of the kernels and their centres, and of each group that is large enough its report, the
     count that follows, and its members' average features where these matter. It drops everybody's label
-    probability and place in the table.
+    probability and row in the table.
 
     Parameters
     ----------

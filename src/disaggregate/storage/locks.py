@@ -30,7 +30,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def locked(**paths: Any) -> Iterator[None]:
-    """Hold some files or folders for as long as the block lasts.
+    """Hold some files or folders for as long as the ``with`` lasts.
 
     A hidden file beside each is locked. The lock ends with the process, however that ends, and the file with the
     block.
