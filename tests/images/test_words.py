@@ -122,7 +122,7 @@ def test_a_word_in_every_caption_is_left_out_with_a_warning(finder, pictures):
 
 
 def test_a_word_in_every_caption_is_refused_when_asked_for(finder, pictures):
-    with pytest.raises(ValueError, match="every one has 'wall'"):
+    with pytest.raises(ValueError, match="every caption has 'wall'"):
         finder.set_params(words=["lamp", "wall"]).fit(*pictures)
 
 

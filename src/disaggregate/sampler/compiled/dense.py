@@ -10,7 +10,6 @@ from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 from disaggregate.sampler.compiled.count_likelihood import add_count_likelihoods, likelihood_gradient
 from disaggregate.sampler.compiled.exchange import swap_replicas
 from disaggregate.sampler.compiled.expected import add_expected
-from disaggregate.sampler.compiled.slices import slice_step
 from disaggregate.sampler.dense.sweep import (
     CAREFUL,
     CAREFUL_EVERY,
@@ -266,7 +265,7 @@ def energies_and_forces(columns, reports, components, rungs, position, workspace
 @part
 def log_scale_prior(priors, s, log_scale):
     """Log density of a log scale, normalised so that it agrees with the plain twin."""
-    return log_kernel(log_scale, priors[s, 0], priors[s, 1], priors[s, 2]) - priors[s, 3]
+    return log_kernel(priors[s, 0], priors[s, 1], priors[s, 2], log_scale) - priors[s, 3]
 
 
 @inlined_part
@@ -289,7 +288,7 @@ def slice_scales(components, state, rng):
             power = components.priors[s, 0] - 0.5 * n
             rate = components.priors[s, 1]
             inverse_rate = components.priors[s, 2] + 0.5 * squares * math.exp(before)
-            after = slice_step(log_kernel, (power, rate, inverse_rate), before, SLICE_WIDTH, rng)
+            after = slice_log_scale(power, rate, inverse_rate, before, rng)
             factor = math.exp(0.5 * (after - before))
             for i in range(n_weights):
                 if components.scale_of[i] == s:
@@ -301,15 +300,34 @@ def slice_scales(components, state, rng):
             force[n_weights + s] += rate * (math.exp(before) - math.exp(after))
             force[n_weights + s] += rate_of_prior * (math.exp(-after) - math.exp(-before))
             state.energy[0, rung] += 0.5 * squares * (1.0 / square(factor) - 1.0)
-            state.energy[0, rung] += log_kernel(before, components.priors[s, 0], rate, rate_of_prior)
-            state.energy[0, rung] -= log_kernel(after, components.priors[s, 0], rate, rate_of_prior)
+            state.energy[0, rung] += log_kernel(components.priors[s, 0], rate, rate_of_prior, before)
+            state.energy[0, rung] -= log_kernel(components.priors[s, 0], rate, rate_of_prior, after)
 
 
 @part
-def log_kernel(log_scale, power, rate, inverse_rate):
+def log_kernel(power, rate, inverse_rate, log_scale):
     if not abs(log_scale) <= LOG_SCALE_BOUND:
         return -np.inf
     return power * log_scale - rate * math.exp(log_scale) - inverse_rate * math.exp(-log_scale)
+
+
+@part
+def slice_log_scale(power, rate, inverse_rate, present, rng):
+    level = log_kernel(power, rate, inverse_rate, present) - rng.standard_exponential()
+    low = present - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    while log_kernel(power, rate, inverse_rate, low) > level:
+        low -= SLICE_WIDTH
+    while log_kernel(power, rate, inverse_rate, high) > level:
+        high += SLICE_WIDTH
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_kernel(power, rate, inverse_rate, proposed) >= level:
+            return proposed
+        if proposed < present:
+            low = proposed
+        else:
+            high = proposed
 
 
 @inlined_part
@@ -371,7 +389,7 @@ def draw_log_scale(priors, s, rng):
     log_scale = math.log(power / priors[s, 1]) if power > 0.0 else math.log(priors[s, 2] / -power)
     log_scale = lesser(greater(log_scale, 1.0 - LOG_SCALE_BOUND), LOG_SCALE_BOUND - 1.0)
     for _ in range(N_SLICES):
-        log_scale = slice_step(log_kernel, (power, priors[s, 1], priors[s, 2]), log_scale, SLICE_WIDTH, rng)
+        log_scale = slice_log_scale(power, priors[s, 1], priors[s, 2], log_scale, rng)
     return log_scale
 
 

@@ -8,7 +8,6 @@ from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.products import dot
-from disaggregate.sampler.compiled.slices import slice_step
 from disaggregate.sampler.expansion import SHIFT_WIDTH
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 
@@ -39,7 +38,21 @@ def slice_fit_scale(data, prior, state, rng):
     if state.size[0] == 0:
         return
     fitted = np.empty(state.fitted.size)
-    shift = slice_step(shift_density, (data, prior, state, fitted), 0.0, SHIFT_WIDTH, rng)
+    level = shift_density(0.0, data, prior, state, fitted) - rng.standard_exponential()
+    low = -SHIFT_WIDTH * rng.random()
+    high = low + SHIFT_WIDTH
+    while shift_density(low, data, prior, state, fitted) > level:
+        low -= SHIFT_WIDTH
+    while shift_density(high, data, prior, state, fitted) > level:
+        high += SHIFT_WIDTH
+    while True:
+        shift = low + (high - low) * rng.random()
+        if shift_density(shift, data, prior, state, fitted) >= level:
+            break
+        if shift < 0.0:
+            low = shift
+        else:
+            high = shift
     state.scale[0] = math.exp(math.log(state.scale[0]) + 2.0 * shift)
     multiply(state.weights, math.exp(shift))
     multiply(state.fitted, math.exp(shift))

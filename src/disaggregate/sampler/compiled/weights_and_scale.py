@@ -7,7 +7,6 @@ import numpy as np
 from disaggregate.sampler.compiled.arrays import dot, square
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.products import unwhiten
-from disaggregate.sampler.compiled.slices import slice_step
 from disaggregate.sampler.model import LOG_SCALE_BOUND
 from disaggregate.sampler.weights_and_scale import WIDTH
 
@@ -31,8 +30,23 @@ def slice_scale(data, prior, state, rng):
     size = state.size[0]
     explained = dot(state.whitened[:size], state.whitened[:size])
     present = math.log(state.scale[0])
-    drawn = slice_step(log_scale_density, (prior, size, explained), present, WIDTH, rng)
-    state.scale[0] = math.exp(drawn)
+    # As in every compiled slice: a part that took the density as an argument could not be cached on disk.
+    level = log_scale_density(present, prior, size, explained) - rng.standard_exponential()
+    low = present - WIDTH * rng.random()
+    high = low + WIDTH
+    while log_scale_density(low, prior, size, explained) > level:
+        low -= WIDTH
+    while log_scale_density(high, prior, size, explained) > level:
+        high += WIDTH
+    while True:
+        proposed = low + (high - low) * rng.random()
+        if log_scale_density(proposed, prior, size, explained) >= level:
+            break
+        if proposed < present:
+            low = proposed
+        else:
+            high = proposed
+    state.scale[0] = math.exp(proposed)
 
 
 @part
