@@ -81,7 +81,7 @@ def child(setting: dict[str, Any]) -> dict[str, Any]:
 
 
 def child_of_tables(setting: dict[str, Any]) -> dict[str, Any]:
-    """Fit once to two tables, after a fit that is too short to tell anything."""
+    """Fit once to two tables, after a fit that is too short to be of use."""
     import disaggregate as dg
 
     def fit(**settings: Any) -> Any:

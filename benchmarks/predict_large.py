@@ -64,7 +64,7 @@ def make_tables(n_people: int, n_groups: int, seed: int) -> tuple[pd.DataFrame, 
 
 
 def measured(arguments: list[str]) -> Usage:
-    """Run a command and return its time and the largest memory that it held, in bytes."""
+    """Run a command and return its time and its largest memory, in bytes."""
     started = time.perf_counter()
     child = subprocess.Popen([sys.executable, "-m", "disaggregate.cli.main", *arguments])
     _, status, usage = os.wait4(child.pid, 0)

@@ -31,8 +31,9 @@ from disaggregate.fitting.kernels import _products_of
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Fraction
 from disaggregate.model.components import Components, make_components
-from disaggregate.parallel import Threads, distribute
+from disaggregate.parallel.dispatch import distribute
 from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.threads import Threads
 from disaggregate.sampler.compiled.normal import draw_positive_normal
 from disaggregate.sampler.dense.metric import metric_of
 from disaggregate.sampler.dense.mode import find_mode

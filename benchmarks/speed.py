@@ -109,8 +109,8 @@ def compare_with_plain() -> list[str]:
         "## A compiled sweep against its plain NumPy twin",
         "",
         "600 individuals in 75 groups (`make_hidden_cluster`), a kernel on each, "
-        f"{state.size[0]} of them active, {N_PROPOSALS} births and deaths proposed a sweep. The twins are written "
-        "to be read, with loops over members and logarithms throughout; they exist for the tests.",
+        f"{state.size[0]} of them active, {N_PROPOSALS} births and deaths proposed per sweep. The twins are "
+        "written to be read, with loops over members and logarithms throughout; they exist for the tests.",
         "",
         "| sweep | compiled, ms | NumPy, ms | ratio |",
         "| --- | --- | --- | --- |",

@@ -15,7 +15,7 @@ SOURCE = DOCS.parent / "src" / "disaggregate"
 
 
 def source_digest() -> str:
-    """Return what tells one state of the package's source from another."""
+    """Return a digest of the package's source."""
     digest = hashlib.sha256()
     for path in sorted(SOURCE.rglob("*.py")):
         digest.update(path.relative_to(SOURCE).as_posix().encode() + b"\0" + path.read_bytes())
@@ -56,6 +56,6 @@ html_copy_source = False
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 napoleon_use_ivar = False  # else the trailing underscores of attributes are lost
-autodoc_typehints = "none"  # the docstrings tell the types
+autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True

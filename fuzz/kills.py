@@ -162,7 +162,7 @@ def state_of(folder: Path, expected: str, asked: bool) -> str:
 
 
 def _has_draws(checkpoint: Path) -> bool:
-    """Tell whether every kernel has draws in the checkpoint."""
+    """Return whether every kernel has draws in the checkpoint."""
     document, arrays = read_archive(checkpoint)
     saved = Reader(CLASSES, arrays).read(document["checkpoint"])
     kept = [chain["kept"] for chain in saved["chains"]]

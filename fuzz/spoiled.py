@@ -221,7 +221,7 @@ def judge(people: pd.DataFrame, results: pd.DataFrame, spoils: tuple[str, ...], 
 
 
 def agree(read: Any, people: pd.DataFrame, results: pd.DataFrame) -> bool:
-    """Tell whether what was read is what the good tables say."""
+    """Return whether what was read is what the good tables say."""
     if len(read.people) != len(people) or len(read.results) != len(results):
         return False
     if any(read.people[name].dtype.kind not in "iuf" for name in ("age", "income")):

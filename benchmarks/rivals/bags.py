@@ -37,7 +37,7 @@ class Bags(NamedTuple):
         return rows
 
     def highest(self, score: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Tell which rows have the highest scores of their group, as many as are counted."""
+        """Find which rows have the highest scores of their group, as many as are counted."""
         rows = self.ranked(score)
         is_high = np.zeros(len(score), dtype=bool)
         is_high[rows[np.arange(rows.shape[1]) < counts[:, None]]] = True

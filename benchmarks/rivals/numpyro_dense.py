@@ -25,7 +25,8 @@ from disaggregate.basis import Basis, Directions, principal_directions, resolve_
 from disaggregate.datasets import make_hidden_cluster
 from disaggregate.model.components import make_components
 from disaggregate.model.reports import Reports, make_reports
-from disaggregate.parallel import one_blas_thread, run_round_robin
+from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.round_robin import run_round_robin
 from disaggregate.posterior.convergence import bulk_ess, rank_rhat
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.chains import DenseChains

@@ -51,7 +51,7 @@ TABLES = {
 
 
 def tasks_of(arguments: argparse.Namespace) -> Iterator[Task]:
-    """Make the tasks that are asked for, seed after seed, so that an early stop leaves every table with some."""
+    """Make the requested tasks, seed after seed, so that an early stop leaves every table with some."""
     for seed in range(arguments.seeds):
         for table in arguments.table or TABLES:
             for task in TABLES[table](arguments.data, seed, arguments.quick):

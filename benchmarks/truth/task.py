@@ -73,7 +73,7 @@ class Task:
 
     @property
     def features(self) -> list[str]:
-        """Columns of people that tell individuals apart."""
+        """Columns of people by which individuals differ."""
         return [name for name in self.people if name not in (self.roles["group"], COUNT)]
 
     @property

@@ -36,8 +36,8 @@ def make_districts(*, random_state: RandomState = None) -> Bunch:
     """Draw three districts with reported shares: the layout of the paper's first experiment.
 
     Groups A, B and C hold 19, 16 and 20 individuals, of whom 14, 4 and 17 are positive; the shares are
-    those that the paper reports: 0.73, 0.25 and 0.85. Positives live in two clouds with the
-    negatives between them, so that no straight line tells them apart. Positions depend on the label and on
+    those that the paper reports: 0.73, 0.25 and 0.85. Positives lie in two clouds with the
+    negatives between them, so that no straight line separates them. Positions depend on the label and on
     nothing else, in every district.
 
     Parameters
@@ -71,7 +71,7 @@ def make_districts(*, random_state: RandomState = None) -> Bunch:
         shares=DISTRICTS["reported"].rename("share"),
         y=y,
         DESCR="Three districts of 19, 16 and 20 individuals in the plane with reported shares 0.73, 0.25 and "
-        "0.85: the layout of the first experiment of Kück & de Freitas (2005). Positives live in two clouds, "
+        "0.85: the layout of the first experiment of Kück & de Freitas (2005). Positives lie in two clouds, "
         "negatives between them.",
     )
 
@@ -282,7 +282,7 @@ def make_generator(random_state: RandomState) -> np.random.Generator:
 
 
 def positive_int(name: str, value: int) -> int:
-    """Return a size that was asked for, or say what is wrong with it."""
+    """Return a requested size, or say what is wrong with it."""
     if isinstance(value, Integral) and not isinstance(value, bool) and value > 0:
         return int(value)
     raise ValueError(f"{name} must be a positive integer, but got {value!r}. Pass, for instance, {name}=100.")

@@ -23,10 +23,13 @@ from disaggregate.fitting.supported import require_known_confidence, require_no_
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of
 from disaggregate.groups.outcomes import GroupedOutcomes
-from disaggregate.parallel import Executor, Threads, distribute, one_blas_thread
+from disaggregate.parallel.dispatch import distribute
 from disaggregate.parallel.fit_progress import ShowProgress, fit_progress
 from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts, is_interrupted
 from disaggregate.parallel.monitor import ProgressCallback
+from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.runners import Executor
+from disaggregate.parallel.threads import Threads
 from disaggregate.posterior.diagnostics import diagnose
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.individuals import ContextByGroup, GroupEffects, Individuals
@@ -60,7 +63,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("disaggregate")
 
-_INTERRUPTED_LATE = "an interrupt came after the last sweep; nothing that was drawn is lost."
+_INTERRUPTED_LATE = "an interrupt came after the last sweep; no draws are lost."
 
 _MOVES: dict[bool, Moves] = {False: "dense", True: "sparse"}
 
@@ -97,9 +100,9 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         parameters of its own, such as ``GaussianProcess(emphasis=1.0)`` or ``SpikeSlab(a=1, b=9)``.
     context : bool or "auto", default=False
         Whether people of the same features may differ by the average features of their group: a district's
-        make-up, say, may matter to the vote of each of its people. Reports can hardly tell that from an effect of
-        their own features, so intervals become wider. It has a scale of its own, which shrinks where the reports
-        do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
+        make-up, say, may matter to the vote of each of its people. Reports can hardly separate that from an
+        effect of their own features, so intervals become wider. It has a scale of its own, which shrinks where the
+        reports do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
     group_effects : bool or "auto", default="auto"
         Whether each group has an intercept of its own, for what makes places differ beyond their people's
         features. For groups that were not in the fit it is integrated over. It has a scale of its own, too.
@@ -273,7 +276,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
             the fit starts anew.
         draws_to : str or Path, optional
             Empty folder to keep the draws in, for fits with more of them than memory holds. The model reads them
-            there as long as it lives, so do not remove it before; a saved model holds its own copy.
+            there as long as it exists, so do not remove it before; a saved model holds its own copy.
 
         Returns
         -------
@@ -316,7 +319,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         Parameters
         ----------
         sample : ndarray of shape (n_sampled, n_features)
-            An even choice of the individuals, for centres and widths.
+            Evenly spaced individuals, for centres and widths.
         everybody : sequence
             The individuals in the caller's order; ``everybody[rows]`` are the features of some.
         partitions : PartitionSources
@@ -464,7 +467,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
         training individual, with a number or "auto" those of some, so treat it as you treat those. With
-        ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds nobody's.
+        ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds no person's.
 
         Parameters
         ----------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import disaggregate as dg
-from tests.analysis.census import make_census
+from tests.helpers.census import make_census
 
 
 @pytest.fixture

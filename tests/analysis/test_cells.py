@@ -19,7 +19,7 @@ from disaggregate.cli.main import main
 from disaggregate.groups.evidence import Count, Population
 from disaggregate.report import write_report
 from disaggregate.tables.problems import TableError
-from tests.analysis.census import ROLES, SETTINGS, make_census, one_row_per_person
+from tests.helpers.census import ROLES, SETTINGS, make_census, one_row_per_person
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -272,7 +272,7 @@ def test_the_command_line_from_cells_to_subgroups(census, folder, fits, capsys):
     model = str(folder / "m.dgz")
     assert main(["fit", *tables(folder), "--count", "n", *SHORT, "-o", model]) == 0
     assert_array_equal(fits[0]["counts"], cells["n"])
-    assert "rows, and everybody's probability" in capsys.readouterr().out
+    assert "rows, and each person's probability" in capsys.readouterr().out
     assert main(["subgroups", model, str(folder / "census.csv"), "--by", "age", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [row["n"] for row in told] == cells.groupby("age")["n"].sum().tolist()

@@ -11,7 +11,7 @@ import disaggregate as dg
 from disaggregate.analysis.sensitivity import subgroup_sensitivity
 from disaggregate.cli.main import main
 from disaggregate.report import write_report
-from tests.analysis.census import ROLES, SETTINGS, make_census, one_row_per_person
+from tests.helpers.census import ROLES, SETTINGS, make_census, one_row_per_person
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 LONGER = SETTINGS | {"n_draws": 1500, "n_burn": 500}

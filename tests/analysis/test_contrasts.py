@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from disaggregate.analysis.contrasts import contrast
 from disaggregate.posterior.subgroups import subgroup_draws
-from tests.posterior.predictors import of_table
+from tests.helpers.predictors import of_table
 
 PEOPLE = pd.DataFrame({"sex": list("ffmm"), "age": [1, 2, 1, 2]})
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
 from disaggregate.analysis.effects import predictions
-from tests.posterior.predictors import probit
+from tests.helpers.predictors import probit
 
 
 def additive(people):

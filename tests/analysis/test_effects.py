@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from disaggregate.analysis.effects import avg_comparisons, avg_slopes
 from disaggregate.posterior import batches
-from tests.posterior.predictors import probit
+from tests.helpers.predictors import probit
 
 COLUMNS = ["term", "contrast", "estimate", "std_error", "conf_low", "conf_high"]
 A, B = np.array([-0.3, 0.1, 0.4]), np.array([0.8, 1.1, -0.2])

@@ -1,4 +1,4 @@
-"""What groups cannot tell: the spread between them, and estimates under other settings."""
+"""What groups cannot show: the spread between them, and estimates under other settings."""
 
 import numpy as np
 import pandas as pd

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 import disaggregate as dg
-from tests.analysis.test_analysis import SETTINGS, make_tables
+from tests.helpers.two_tables import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

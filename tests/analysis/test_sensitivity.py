@@ -21,7 +21,7 @@ from disaggregate.groups.context import Context
 from disaggregate.model.priors import inverse_gamma
 from disaggregate.settings import as_prior
 from disaggregate.tables.problems import TableError
-from tests.analysis.test_analysis import SETTINGS, make_tables
+from tests.helpers.two_tables import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ROLES = {"group": "district", "share": "share", "weight": "w", "ignore": ["yes", "all"]}

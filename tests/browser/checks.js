@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-const SECTIONS = ["The answer", "Subgroups", "Effects", "Groups", "What the data cannot tell", "Appendix"];
+const SECTIONS = ["The answer", "Subgroups", "Effects", "Groups", "What the data cannot show", "Appendix"];
 
 /** Note from the first moment what a page asks for and complains of. */
 export function watch(page) {

@@ -78,7 +78,7 @@ async function look(page, name) {
 async function toTheFit(page) {
   await page.getByRole("button", { name: "Check the tables" }).click();
   await page.waitForURL(/check$/, ENOUGH);
-  await page.getByRole("link", { name: "Go on to the fit" }).click();
+  await page.getByRole("link", { name: "Continue to the fit" }).click();
   await page.waitForURL(/fit$/, ENOUGH);
 }
 
@@ -124,7 +124,7 @@ test("from the example to a report in at most 8 clicks", { timeout: LONG }, asyn
     await click("button", "Check the tables");
     await page.waitForURL(/check$/, ENOUGH);
     await look(page, "check");
-    await click("link", "Go on to the fit");
+    await click("link", "Continue to the fit");
     await look(page, "fit");
     await click("radio", /quick look/);
     await click("button", "Start the fit");
@@ -172,7 +172,7 @@ test("two files of 2,000 rows, and a reload in mid-fit", { timeout: LONG }, asyn
   });
 });
 
-test("a fit that is killed is told, and goes on from its checkpoint", { timeout: LONG }, async () => {
+test("a fit that is killed is reported, and resumes from its checkpoint", { timeout: LONG }, async () => {
   await visit(async ({ page }) => {
     await page.getByRole("button", { name: "Take the country" }).click();
     await page.waitForURL(/columns$/, ENOUGH);
@@ -182,7 +182,7 @@ test("a fit that is killed is told, and goes on from its checkpoint", { timeout:
     process.kill(await fitOf(page.url().split("/s/")[1].split("/")[0]), "SIGKILL");
     await page.getByRole("heading", { name: "The fit was ended from outside" }).waitFor(ENOUGH);
     await look(page, "killed");
-    await page.getByRole("button", { name: "Go on from the checkpoint" }).click();
+    await page.getByRole("button", { name: "Resume from the checkpoint" }).click();
     await page.waitForURL(/answer$/, { timeout: LONG });
   });
 });
@@ -203,7 +203,7 @@ async function drawn(page, percent) {
     percent, { timeout: LONG, polling: 100 });
 }
 
-test("a fit that is stopped keeps what was drawn, and goes on where nothing was drawn yet", { timeout: LONG }, async () => {
+test("a fit that is stopped keeps what was drawn, and resumes where nothing was drawn yet", { timeout: LONG }, async () => {
   await visit(async ({ page }) => {
     await page.getByRole("button", { name: "Take the country" }).click();
     await page.waitForURL(/columns$/, ENOUGH);
@@ -213,9 +213,9 @@ test("a fit that is stopped keeps what was drawn, and goes on where nothing was 
     await page.getByText(/seconds left|minutes left/).waitFor(ENOUGH);
     await page.getByRole("button", { name: "Stop and keep what was drawn" }).click();
     await page.getByRole("heading", { name: "The fit was stopped" }).waitFor({ timeout: LONG });
-    await page.getByRole("alert").getByText(/before there was anything to keep/).waitFor(ENOUGH);
+    await page.getByRole("alert").getByText(/before there was any draw was kept/).waitFor(ENOUGH);
     await look(page, "stopped");
-    await page.getByRole("button", { name: "Go on from the checkpoint" }).click();
+    await page.getByRole("button", { name: "Resume from the checkpoint" }).click();
     await drawn(page, 65);
     await page.getByRole("button", { name: "Stop and keep what was drawn" }).click();
     await page.waitForURL(/answer$/, { timeout: LONG });
@@ -249,7 +249,7 @@ test("from the example to a report by keyboard alone", { timeout: LONG }, async 
     await page.keyboard.type("chose purple");
     await press("Check the tables");
     await page.waitForURL(/check$/, ENOUGH);
-    await press("Go on to the fit");
+    await press("Continue to the fit");
     await page.waitForURL(/fit$/, ENOUGH);
     await press("A full fit", "ArrowUp"); // radio buttons are one stop; arrows choose
     await press("Start the fit");

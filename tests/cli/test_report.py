@@ -1,4 +1,4 @@
-"""`disaggregate report`: a page to hand on, and no page where a mistake was made."""
+"""`disaggregate report`: a page to share, and no page where a mistake was made."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.cli.main import main
-from tests.analysis.test_analysis import SETTINGS, make_tables
+from tests.helpers.two_tables import SETTINGS, make_tables
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate import load
 from disaggregate.cli.main import main
-from tests.analysis.test_analysis import make_tables
-from tests.fitting.test_going_on import interrupt_after
+from tests.helpers.interrupted_fits import interrupt_after
+from tests.helpers.two_tables import make_tables
 
 ROLES = ["--group", "district", "--share", "share", "--weights", "w"]
 
@@ -121,7 +121,7 @@ def test_effects_say_what_groups_can_tell(folder, capsys):
     printed = capsys.readouterr().out
     assert "town - land" in printed
     assert "rests_on" in printed
-    assert "What the groups can tell" in printed
+    assert "What the groups can say" in printed
 
 
 def test_effects_take_steps(folder, capsys):

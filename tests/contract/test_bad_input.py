@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import disaggregate as dg
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
 import disaggregate as dg
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SHORT = {"kernel": "linear", "n_chains": 2, "n_draws": 200, "n_burn": 100, "random_state": 0, "progress": False}
@@ -86,7 +86,7 @@ def test_the_score_of_new_groups_knows_their_make_up(small):
     shares = {f"new {group}": share for group, share in SHARES.items()}
     by_hand = small_model(context=True).fit(small_features(), SHARES, groups=GROUPS)
     assert small.score(X, shares, groups=renamed) == by_hand.score(X, shares, groups=renamed)
-    by_hand.context_ = by_hand.context_.knowing([(np.zeros((4, 2)), [f"new {name}" for name in SHARES])])
+    by_hand.context_ = by_hand.context_.with_groups([(np.zeros((4, 2)), [f"new {name}" for name in SHARES])])
     assert by_hand.score(X, shares, groups=renamed) != small.score(X, shares, groups=renamed)
 
 

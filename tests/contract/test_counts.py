@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.posterior.convergence import bulk_ess
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

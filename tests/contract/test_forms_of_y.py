@@ -20,7 +20,7 @@ from disaggregate.groups.evidence import (
     Survey,
     Unknown,
 )
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
 from disaggregate.evidence import Population
-from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
+from tests.helpers.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 X = small_features()

@@ -27,7 +27,7 @@ def called_in(function: Function) -> set[str]:
 
 
 def asserts_itself(function: Function) -> bool:
-    """Tell whether a function holds an assertion, or calls something that is one by its name."""
+    """Return whether a function holds an assertion, or calls something that is one by its name."""
     if any(isinstance(node, ast.Assert) for node in ast.walk(function)):
         return True
     return any(name in EXPECTS or name.startswith("assert") for name in called_in(function))

@@ -11,7 +11,6 @@ PACKAGE = "disaggregate"
 
 # Folders and single modules, from low to high.
 ORDER = (
-    "durations",
     *("storage", "datasets", "parallel"),  # these use nothing else of ours
     *("groups", "evidence"),
     *("tables", "basis", "model", "settings", "sampler", "posterior", "fitting", "saving", "estimator"),

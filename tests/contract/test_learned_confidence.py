@@ -11,7 +11,7 @@ import pytest
 import disaggregate as dg
 from disaggregate.cli.main import main
 from disaggregate.posterior.predictive import find_misfits
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

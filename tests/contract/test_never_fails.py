@@ -19,7 +19,7 @@ from disaggregate.groups.evidence import (
     Survey,
     Unknown,
 )
-from tests.contract.small import GROUPS, KINDS, MOVES, SHARES, small_features, small_fit
+from tests.helpers.small import GROUPS, KINDS, MOVES, SHARES, small_features, small_fit
 
 # What must never fail does so in few sweeps, and a pilot of full length would take most of the time.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -8,7 +8,7 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.evidence import Bounds, Counts, Fraction, Population, PopulationShares, Shares, Unknown
-from tests.contract.small import small_features, small_model
+from tests.helpers.small import small_features, small_model
 
 OUTCOMES = ["green", "purple", "other"]
 GROUPS = np.repeat(["A", "B", "C", "D", "E"], 6)

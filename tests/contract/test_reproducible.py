@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_limits
 
-from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
 from tests.helpers.short_pilots import shorten_for_good
+from tests.helpers.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

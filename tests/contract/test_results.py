@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import disaggregate as dg
 from disaggregate.posterior import predictions
-from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
+from tests.helpers.small import GROUPS, KINDS, SHARES, small_features, small_fit, small_model
 
 quiet = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import disaggregate as dg
-from tests.contract.small import GROUPS, SHARES, small_features, small_model
+from tests.helpers.small import GROUPS, SHARES, small_features, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -8,7 +8,7 @@ import pytest
 import disaggregate as dg
 from disaggregate import plots
 from disaggregate.cli.main import COMMANDS
-from tests.docs.pages import PageError, blocks_of, commands_of, run_page
+from tests.helpers.pages import PageError, blocks_of, commands_of, run_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ROOT = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.partition import Partition, Recipe, Tile
 from disaggregate.sampler.dense.partitioned import PartitionedLikelihood, PartitionSources
 from disaggregate.sampler.dense.state import Record, Sweeps
-from tests.exactness.dense_joint import (
+from tests.helpers.dense_joint import (
     Moment,
     Move,
     World,
@@ -32,7 +32,7 @@ from tests.exactness.dense_joint import (
     report_share,
     with_components,
 )
-from tests.exactness.joint import report_count, report_nothing
+from tests.helpers.joint import report_count, report_nothing
 
 # About 70 statistics per replica: a right move exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.7
@@ -203,7 +203,7 @@ def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Genera
 
 
 def test_slices_with_one_scale_for_all_components_are_caught(rng: np.random.Generator) -> None:
-    """They feel no report, so it takes reports that tell the weights well, and a scale that moves far."""
+    """They feel no report, so it takes reports that determine the weights well, and a scale that moves far."""
     world = make_world(rng, (40, 30, 40, 20, 30), (report_count,) * 5)
     assert largest(chains_z(slices, world, rng, n_repeats=10)) < PASSES
     z = chains_z(lambda at: slices(one_scale(at, 1)), world, rng, n_draws=4800, n_repeats=20)

@@ -11,7 +11,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import betaln, digamma, gammaln, log_ndtr, ndtr
 
-from tests.exactness.enumeration import exact_posterior, group_likelihood, whitened
+from tests.helpers.enumeration import exact_posterior, group_likelihood, whitened
 
 SIZES = [3, 2, 1]
 FIELDS = [

@@ -14,7 +14,6 @@ from disaggregate.sampler import turnover as plain_turnover
 from disaggregate.sampler.evidence import group_evidence, group_rows_of
 from disaggregate.sampler.latent import draw_scores_given_labels
 from disaggregate.sampler.model import Prior, SparseData, State
-from tests.exactness.joint import CONFIDENCE, Block, small_population, weighted_population, z_scores
 from tests.helpers.compiled_blocks import (
     expansion,
     hamiltonian,
@@ -27,6 +26,7 @@ from tests.helpers.compiled_blocks import (
     turnover,
     weights,
 )
+from tests.helpers.joint import CONFIDENCE, Block, small_population, weighted_population, z_scores
 
 # About 40 statistics a test: a right block exceeds this once in several thousand runs, and seeds are fixed.
 PASSES = 4.5

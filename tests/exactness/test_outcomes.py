@@ -222,8 +222,8 @@ def test_sweeps_keep_the_joint_distribution_of_position_and_reports(are_weights,
 def test_an_integral_without_its_prior_deviation_is_noticed(rng, monkeypatch):
     whole = outcome_places.nodes_around
 
-    def without(peaks, center, deviation):
-        nodes = whole(peaks, center, deviation)
+    def without(modes, center, deviation):
+        nodes = whole(modes, center, deviation)
         return nodes._replace(log_weight=nodes.log_weight + 2.0 * np.log(deviation))
 
     monkeypatch.setattr("disaggregate.sampler.dense.outcome_places.nodes_around", without)

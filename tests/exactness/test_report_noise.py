@@ -13,17 +13,18 @@ from scipy.special import ndtr
 from disaggregate.groups.evidence import Count, Evidence, Fraction
 from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
 from disaggregate.model.components import make_components
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.report_noise import make_report_noise
-from disaggregate.model.reports import log_peaks, make_reports
+from disaggregate.model.reports import make_reports
 from disaggregate.posterior.log_evidence import log_evidence
 from disaggregate.sampler.dense import sweep as sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import WholeData, WholeLikelihood
 from disaggregate.sampler.rungs import first_powers
 from tests.exactness import test_scales_against_quadrature as quadratures
-from tests.exactness.dense_joint import Move, World, _changes, draw_scores, make_world, z_of
 from tests.exactness.test_dense_joint_distribution import FAILS, PASSES, jumps, largest, paths
+from tests.helpers.dense_joint import Move, World, _changes, draw_scores, make_world, z_of
 from tests.helpers.dense_problems import grouped, metric_for
 
 pytestmark = pytest.mark.full_pilots
@@ -108,7 +109,7 @@ def test_chains_agree_with_quadrature(problem: SimpleNamespace, n_replicas: int 
     draws, _ = quadratures.run(backend_of(problem, n_replicas), n_replicas, n_draws, seed)
     assert np.abs(quadratures.distances(draws, problem.exact)).max() < 5.0
     if n_replicas != 1:
-        found = log_evidence([own.log_ratios for own in draws], float(log_peaks(problem.data).sum()))
+        found = log_evidence([own.log_ratios for own in draws], float(log_maxima(problem.data).sum()))
         assert abs(found.value - problem.exact.log_evidence) < 5.0 * found.std_error + 2e-3
 
 

@@ -29,9 +29,9 @@ from disaggregate.sampler import selection as plain_selection
 from disaggregate.sampler.ladder import SparseLadder
 from disaggregate.sampler.model import Prior, SparseData, State, make_sparse_data
 from disaggregate.sampler.starts import random_start
-from tests.exactness.enumeration import ExactPosterior, exact_posterior
-from tests.exactness.joint import Block
 from tests.helpers.compiled_blocks import latent, products, scale, selection, weights
+from tests.helpers.enumeration import ExactPosterior, exact_posterior
+from tests.helpers.joint import Block
 
 pytestmark = pytest.mark.full_pilots
 

@@ -14,8 +14,9 @@ from disaggregate.basis import Basis, Kernel
 from disaggregate.groups import GroupedData
 from disaggregate.groups.evidence import AtLeast, Count, Fraction
 from disaggregate.model.components import Components, make_components
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.priors import half_normal, inverse_gamma
-from disaggregate.model.reports import log_peaks, make_reports
+from disaggregate.model.reports import make_reports
 from disaggregate.parallel.partitions import LocalPartitions
 from disaggregate.posterior.log_evidence import log_evidence
 from disaggregate.sampler.chain import Schedule
@@ -199,7 +200,7 @@ def test_whole(problem: SimpleNamespace, n_replicas: int | None, seed: int) -> N
     assert np.abs(distances(draws, problem.exact)).max() < 5.0
     assert (len(powers) > 1) == (n_replicas is None)
     if n_replicas is None:
-        found = log_evidence([own.log_ratios for own in draws], float(log_peaks(problem.data).sum()))
+        found = log_evidence([own.log_ratios for own in draws], float(log_maxima(problem.data).sum()))
         assert found.std_error < 0.1
         assert abs(found.value - problem.exact.log_evidence) < 5.0 * found.std_error + 2e-3
 

@@ -1,4 +1,4 @@
-"""A checkpoint is only gone on from with the columns that it was begun with."""
+"""A checkpoint is resumed only with the columns of the fit that wrote it."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,8 @@ import pytest
 import disaggregate as dg
 from disaggregate.fitting import dense
 from disaggregate.fitting.digests import digest, require_same_digest
-from tests.contract.small import small_model
 from tests.helpers.partitions import use_small_partitions
+from tests.helpers.small import small_model
 
 TOWN = dg.datasets.make_districts(random_state=3)
 

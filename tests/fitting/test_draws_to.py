@@ -23,8 +23,7 @@ from disaggregate.posterior import diagnostics, draws
 from disaggregate.sampler.dense.chains import DenseChains, DenseDraws
 from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.storage.draw_store import DrawsOnDisk, InMemoryDraws
-from tests.contract.small import small_model
-from tests.fitting.test_going_on import (
+from tests.helpers.interrupted_fits import (
     KINDS,
     TOWN,
     Killed,
@@ -35,6 +34,7 @@ from tests.fitting.test_going_on import (
     model_of,
     uninterrupted,
 )
+from tests.helpers.small import small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -164,7 +164,7 @@ def test_a_full_disk_is_an_error(tmp_path, monkeypatch):
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("disaggregate.storage.draw_store.write_behind", no_space)
+    monkeypatch.setattr("disaggregate.storage.draw_store.append_after", no_space)
     with pytest.raises(OSError, match="No space left"):
         fit(model_of("one replica"), draws_to=tmp_path)
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("disaggregate")]

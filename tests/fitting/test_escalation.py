@@ -29,7 +29,7 @@ SHORT = {
 
 
 def mirror_images(n_groups=10, size=20, seed=0):
-    """Groups in which everybody has a mirror image: nobody can tell whether the left or the right is positive."""
+    """Groups in which everybody has a mirror image: reports do not show whether the left or right is positive."""
     rng = np.random.default_rng(seed)
     right = rng.standard_normal((n_groups * size // 2, 2))
     X = np.concatenate([right, right * [-1.0, 1.0]])

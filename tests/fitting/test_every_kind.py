@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.whole import WholeData
-from tests.contract.small import GROUPS, KINDS, SHARES, small_features, small_fit
-from tests.fitting.test_going_on import Killed, killed_after
+from tests.helpers.interrupted_fits import Killed, killed_after
+from tests.helpers.small import GROUPS, KINDS, SHARES, small_features, small_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

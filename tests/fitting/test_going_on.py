@@ -1,13 +1,11 @@
-"""Checkpoints, resuming, going on later, and interrupts: nothing that was drawn is lost, nothing else is drawn."""
+"""Checkpoints, resuming, warm starts and interrupts: no draws are lost, and no others are drawn."""
 
 from __future__ import annotations
 
 import copy
 import os
 import signal
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 
 import numpy as np
 import pytest
@@ -16,82 +14,23 @@ from numpy.testing import assert_array_equal
 import disaggregate as dg
 from disaggregate import estimator
 from disaggregate.fitting.results import even_draws
-from disaggregate.parallel import round_robin
 from disaggregate.sampler.chain import ChainDraws, SparseChain
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.saving import checkpoint as checkpoints
-from disaggregate.saving import checkpoint_schedule
 from disaggregate.saving.archive import ArchiveError
-from tests.contract.small import small_model
+from tests.helpers.interrupted_fits import (
+    KINDS,
+    TOWN,
+    Killed,
+    assert_same,
+    fit,
+    interrupt_after,
+    killed_after,
+    model_of,
+    uninterrupted,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-TOWN = dg.datasets.make_districts(random_state=3)
-KINDS = {
-    "several kernels": {"kernel": "auto", "gamma": "auto"},
-    "one replica": {"n_replicas": 1},
-    "sparse": {"prior": "spike_slab"},
-    "sparse ladder": {"prior": "spike_slab", "n_replicas": 3},
-    "published": dg.published_settings(),
-}
-
-
-def model_of(kind, **settings):
-    return small_model(**{**KINDS[kind], "n_draws": 130, "n_burn": 60, **settings})
-
-
-def fit(model, **how):
-    return model.fit(TOWN.X, TOWN.shares, groups=TOWN.groups, **how)
-
-
-@cache
-def uninterrupted(kind, **settings):
-    """What several tests are held against; it must not go on."""
-    return fit(model_of(kind, **settings))
-
-
-def assert_same(one, other):
-    assert_array_equal(one.predict_draws(TOWN.X), other.predict_draws(TOWN.X))
-    assert_array_equal(one.label_proba_, other.label_proba_)
-    assert_array_equal(one.group_table()["implied"], other.group_table()["implied"])
-
-
-class Killed(Exception):
-    """Stands for the end of the process."""
-
-
-def killed_after(n_writes, monkeypatch):
-    """Let the process end right after so many checkpoints were written, at every opportunity.
-
-    Chains wait after every batch until the main thread has looked, so that a busy machine has as many opportunities.
-    """
-    monkeypatch.setattr(checkpoint_schedule, "EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(checkpoint_schedule, "TIME_SHARE", np.inf)
-    monkeypatch.setattr(round_robin, "POLL_SECONDS", 0.001)
-    real, written = checkpoints.write_archive, []
-
-    def write(*parts, **how):
-        real(*parts, **how)
-        written.append(1)
-        if len(written) == n_writes:
-            raise Killed
-
-    monkeypatch.setattr(checkpoints, "write_archive", write)
-    after_batch, while_waiting = checkpoints.Checkpoint.after_batch, checkpoints.Checkpoint.while_waiting
-    looked = threading.Event()
-
-    def after(self, runner):
-        after_batch(self, runner)
-        if threading.current_thread() is not threading.main_thread():
-            looked.clear()
-            looked.wait(0.5)  # not for ever: the main thread may be gone by now
-
-    def look(self):
-        while_waiting(self)
-        looked.set()
-
-    monkeypatch.setattr(checkpoints.Checkpoint, "after_batch", after)
-    monkeypatch.setattr(checkpoints.Checkpoint, "while_waiting", look)
 
 
 @pytest.mark.parametrize("n_writes", [1, 2, 4])
@@ -222,21 +161,6 @@ def test_a_warm_start_needs_the_same_fit_and_its_chains(tmp_path):
     assert_same(model, uninterrupted("sparse"))
 
 
-def interrupt_after(n_turns, monkeypatch, kind=DenseChains):
-    """Press Ctrl-C once the chains have moved so many times."""
-    real, turned = kind.advance, []
-    lock = threading.Lock()
-
-    def advance(self):
-        real(self)
-        with lock:
-            turned.append(1)
-            if len(turned) == n_turns:
-                os.kill(os.getpid(), signal.SIGINT)
-
-    monkeypatch.setattr(kind, "advance", advance)
-
-
 @pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChains), ("sparse", SparseChain)])
 def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
     whole = uninterrupted(kind, n_draws=10_000)
@@ -337,7 +261,7 @@ def test_a_disk_that_fills_up_costs_no_fit(tmp_path, monkeypatch):
 
     whole = uninterrupted("sparse")
     monkeypatch.setattr(checkpoints, "write_archive", write)
-    with pytest.warns(UserWarning, match="could not be written .*No space left on device.* the fit goes on"):
+    with pytest.warns(UserWarning, match="could not be written .*No space left on device.* the fit continues"):
         kept = fit(model_of("sparse"), checkpoint=path)
     assert_same(kept, whole)
     monkeypatch.undo()

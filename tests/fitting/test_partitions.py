@@ -19,7 +19,7 @@ from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.groups import group_rows
 from disaggregate.model import reports
 from disaggregate.model.reports import EXACT, NORMAL, make_reports
-from disaggregate.parallel import Threads
+from disaggregate.parallel.threads import Threads
 from disaggregate.posterior.convergence import bulk_ess
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partition import (
@@ -30,7 +30,7 @@ from disaggregate.sampler.dense.partition import (
     runs_of_groups,
 )
 from disaggregate.sampler.dense.partitioned import PartitionedData
-from tests.fitting.test_going_on import Killed, killed_after
+from tests.helpers.interrupted_fits import Killed, killed_after
 from tests.helpers.partitions import use_small_partitions
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

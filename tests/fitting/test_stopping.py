@@ -8,8 +8,8 @@ import pytest
 import disaggregate.estimator as estimator
 from disaggregate.posterior import stopping
 from disaggregate.posterior.stopping import missing_draws, more_draws
-from tests.contract.small import small_model
-from tests.fitting.test_going_on import TOWN, Killed, assert_same, fit, killed_after
+from tests.helpers.interrupted_fits import TOWN, Killed, assert_same, fit, killed_after
+from tests.helpers.small import small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -64,8 +64,10 @@ def test_pieces_tell_as_much_as_the_whole(context, rng):
     new = rng.normal(size=(50, 2))
     groups = [str(code) for code in rng.integers(5, size=50)]
     groups[3] = None
-    whole = context.knowing([(new, groups)])
-    in_pieces = context.knowing([(new[:20], groups[:20]), (new[20:21], groups[20:21]), (new[21:], groups[21:])])
+    whole = context.with_groups([(new, groups)])
+    in_pieces = context.with_groups(
+        [(new[:20], groups[:20]), (new[20:21], groups[20:21]), (new[21:], groups[21:])]
+    )
     assert set(whole.names) == {"a", "b", *(name for name in groups if name)}
     assert whole.names == in_pieces.names
     assert_allclose(whole.means, in_pieces.means)

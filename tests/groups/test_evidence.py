@@ -360,7 +360,7 @@ def test_reported_share_of_a_group_of_four(evidence, share):
         (lambda: RoundedCount(4, 3), "RoundedCount expects value to be a multiple of base"),
         (lambda: RoundedCount(0, 0), "multiple of base"),
         (lambda: RoundedCount(3.5, 3), "RoundedCount expects value"),
-        (lambda: Survey(3, 2), "no more positives than people asked, got positives=3 and sampled=2"),
+        (lambda: Survey(3, 2), "no more positives than people sampled, got positives=3 and sampled=2"),
         (lambda: Survey(-1, 2), "Survey expects positives"),
         (lambda: Survey(1, NAN), "Survey expects sampled"),
         (lambda: NoisyCount(NAN, 1.0), "NoisyCount expects a finite value, got nan"),

@@ -116,13 +116,13 @@ def test_regions_can_be_collected_once(finder, pictures):
 
 
 def test_a_word_in_every_caption_is_left_out_with_a_warning(finder, pictures):
-    with pytest.warns(UserWarning, match=r"nothing tells them from the rest: 'wall'\. Add pictures without"):
+    with pytest.warns(UserWarning, match=r"nothing separates them from the rest: 'wall'\. Add pictures without"):
         finder.fit(*pictures)
     assert "wall" not in finder.words_
 
 
 def test_a_word_in_every_caption_is_refused_when_asked_for(finder, pictures):
-    with pytest.raises(ValueError, match="every one has 'wall'"):
+    with pytest.raises(ValueError, match="every caption has 'wall'"):
         finder.set_params(words=["lamp", "wall"]).fit(*pictures)
 
 

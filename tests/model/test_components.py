@@ -77,7 +77,7 @@ def test_scores_have_the_scales_of_their_own_components(rng: np.random.Generator
     assert components.scale_of.tolist() == [FIXED, 0, 0, 1, 1]
     assert components.has_level
     assert components.n_coordinates == 5 + 3 + 1
-    assert scale_coordinates(components).tolist() == [5, 6]  # intercepts, and so their scale, are not held
+    assert scale_coordinates(components).tolist() == [5, 6]  # intercepts, and so their scale, are not fixed
     standard = rng.standard_normal(5)
     delta2 = np.array([4.0, 9.0, 0.25])
     position = np.concatenate([standard, np.log(delta2), [0.3]])[None]

@@ -21,7 +21,8 @@ from disaggregate.groups.evidence import (
     Unknown,
 )
 from disaggregate.model.likelihood import Expected, expected_labels, log_likelihood_gradient, spread_out
-from disaggregate.model.reports import EXACT, MOST_STATES, NORMAL, Reports, log_peaks, make_reports
+from disaggregate.model.powers import log_maxima
+from disaggregate.model.reports import EXACT, MOST_STATES, NORMAL, Reports, make_reports
 from tests.helpers.dense_problems import CASES, grouped, reports_of
 
 EVERY_KIND: tuple[Evidence, ...] = (
@@ -77,7 +78,7 @@ def test_exact_law_against_all_labels(evidence: Evidence, rng: np.random.Generat
     exact, labels, law = by_enumeration(individual + 0.4, np.ones(8, dtype=int), evidence.log_likelihood(8))
     found = log_likelihood_gradient(reports, 0, individual, group, 0.0, 0.0)
     if evidence != Unknown():
-        assert found.log_likelihood + log_peaks(data)[0] == pytest.approx(exact, rel=1e-10)
+        assert found.log_likelihood + log_maxima(data)[0] == pytest.approx(exact, rel=1e-10)
     assert found.log_likelihood != 0.0 or evidence == Unknown()
     expected = expected_labels(reports, individual, group, 0.0)
     np.testing.assert_allclose(expected.labels, labels, atol=1e-10)
@@ -93,7 +94,7 @@ def test_survey_weights_against_all_labels(evidence: Evidence, rng: np.random.Ge
     reports = make_reports(data)
     assert reports.law[0] == EXACT
     individual = rng.standard_normal(7)
-    exact, labels, law = by_enumeration(individual, data.units, data.log_likelihood - log_peaks(data))
+    exact, labels, law = by_enumeration(individual, data.units, data.log_likelihood - log_maxima(data))
     found = log_likelihood_gradient(reports, 0, individual, np.zeros(1), 0.0, 0.0)
     assert found.log_likelihood == pytest.approx(exact, rel=1e-10)
     expected = expected_labels(reports, individual, np.zeros(1), 0.0)

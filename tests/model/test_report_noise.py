@@ -8,8 +8,9 @@ from scipy.special import ndtr
 
 from disaggregate.groups.evidence import AllOf, AtLeast, Count, Fraction
 from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.report_noise import make_report_noise, reports_with_confidence
-from disaggregate.model.reports import log_peaks, make_reports, with_powers
+from disaggregate.model.reports import make_reports, with_powers
 from disaggregate.sampler.dense.target import Query
 from disaggregate.sampler.dense.whole import WholeLikelihood
 from tests.helpers.dense_problems import grouped
@@ -54,14 +55,14 @@ def test_tables_follow_the_formula_and_the_powers():
     data = grouped(EVIDENCE, SIZES)
     noise, reports = make_report_noise(data), with_powers(make_reports(data), np.array([1.0, 0.4]))
     tables = noise.tables(reports, np.array([1, 0, 1]), np.array([-4.0, -6.5, -1.0]))
-    peaks = log_peaks(data)
+    maxima = log_maxima(data)
     for row, (power, log_confidence) in enumerate([(0.4, 4.0), (1.0, 6.5), (0.4, 1.0)]):
         for j in (0, 2):
             expected = [
                 np.log(density(EVIDENCE[j].share, SIZES[j], k, log_confidence)) for k in range(SIZES[j] + 1)
             ]
             own = tables.log_likelihood[row, data.starts[j] : data.starts[j + 1]]
-            assert_allclose(own, power * (np.array(expected) - peaks[j]), atol=1e-12)
+            assert_allclose(own, power * (np.array(expected) - maxima[j]), atol=1e-12)
     for j in (1, 3):  # whose confidence is known
         own = slice(data.starts[j], data.starts[j + 1])
         assert_allclose(tables.log_likelihood[:, own], reports.log_likelihood[[1, 0, 1], own])
@@ -84,7 +85,7 @@ def plain(data, columns, weight, log_confidence):
             told = np.array([density(EVIDENCE[j].share, n, k, log_confidence) for k in range(n + 1)])
         else:
             told = np.exp(EVIDENCE[j].log_likelihood(n))
-        total += np.log(law @ told) - log_peaks(data)[j]
+        total += np.log(law @ told) - log_maxima(data)[j]
         start += n
     return total
 

@@ -7,13 +7,13 @@ import pytest
 
 from disaggregate.groups.evidence import AtLeast, AtMost, Count, Fraction, Population, Unknown
 from disaggregate.model.likelihood import log_likelihood_gradient
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.reports import (
     EXACT,
     MOST_STATES,
     MOST_STATES_OF_CELLS,
     NORMAL,
     NOTHING,
-    log_peaks,
     make_reports,
     run_of_groups,
     with_powers,
@@ -48,11 +48,11 @@ def test_arrays_have_one_type_whatever_is_reported(rng: np.random.Generator) -> 
 @pytest.mark.parametrize("name", CASES)
 def test_evidence_is_scaled_to_its_peak(name: str, rng: np.random.Generator) -> None:
     data = CASES[name].data(rng)
-    reports, peaks = make_reports(data), log_peaks(data)
+    reports, maxima = make_reports(data), log_maxima(data)
     for j, (start, stop) in enumerate(zip(reports.starts[:-1], reports.starts[1:], strict=True)):
         own = reports.log_likelihood[0, start:stop]
         assert own.max() == 0.0
-        np.testing.assert_allclose(own + peaks[j], data.log_likelihood[start:stop])
+        np.testing.assert_allclose(own + maxima[j], data.log_likelihood[start:stop])
     np.testing.assert_array_equal(reports.likelihood, np.exp(reports.log_likelihood))
 
 

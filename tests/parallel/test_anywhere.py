@@ -10,9 +10,9 @@ import pytest
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from disaggregate.parallel import one_blas_thread
+from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.sampler import prepare as preparing
-from tests.parallel.tiny_fit import digest_of_fit
+from tests.helpers.tiny_fit import digest_of_fit
 
 limiting = importlib.import_module("disaggregate.parallel.one_blas_thread")  # beside the function of that name
 PATIENCE = 60.0  # seconds until a test that hangs gives up
@@ -47,7 +47,7 @@ def test_in_a_process_that_is_forked_while_others_fit(expected):
     with preparing._lock, limiting._limit._lock:
         child.start()
     try:
-        assert receiver.poll(PATIENCE), "the child waits for a lock that nobody holds"
+        assert receiver.poll(PATIENCE), "the child waits for a lock that no thread holds"
         assert receiver.recv() == expected[0]
     finally:
         child.kill()

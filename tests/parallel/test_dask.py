@@ -13,8 +13,8 @@ import disaggregate as dg
 from disaggregate.parallel import on_executor
 from disaggregate.parallel.dask import DaskWorkers, is_dask_client
 from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts
-from tests.contract.small import small_model
-from tests.parallel.tiny_fit import digest_of_fit
+from tests.helpers.small import small_model
+from tests.helpers.tiny_fit import digest_of_fit
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"

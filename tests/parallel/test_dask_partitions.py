@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
 from disaggregate.analysis.folders import predict_folder
-from disaggregate.parallel import distribute, round_robin
+from disaggregate.parallel import round_robin
+from disaggregate.parallel.dispatch import distribute
 from disaggregate.sampler.dense.chains import DenseChains
 from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import checkpoint_schedule
@@ -78,7 +79,7 @@ def test_any_number_of_workers_draws_what_threads_draw(cluster, client):
 
 
 def test_a_lost_worker_changes_nothing(cluster, client, monkeypatch):
-    """Its partitions are made again on another one, and the fit goes on to the same draws."""
+    """Its partitions are made again on another one, and the fit continues to the same draws."""
     expected = fit(n_jobs=1)
     scale_to(2, cluster, client)
     process_of, killed = client.run(os.getpid), []
@@ -119,7 +120,7 @@ def test_errors_on_workers_come_back(client):
 
 
 def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
-    """The fit ends at once, says what happened, and goes on elsewhere to the same draws."""
+    """The fit ends at once, says what happened, and continues elsewhere to the same draws."""
     expected = fit(n_jobs=1)
     monkeypatch.setattr(checkpoint_schedule, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(checkpoint_schedule, "TIME_SHARE", np.inf)

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from disaggregate.durations import duration
+from disaggregate.parallel.durations import duration
 from disaggregate.parallel.fit_progress import FitProgress, Forecast, fit_progress
 
 
@@ -27,10 +27,10 @@ def run(progress, clock, stages):
 
 def test_the_time_that_is_left_is_that_of_all_stages():
     forecast = Forecast(800)
-    forecast.tell(0, 200, "tuning", 100.0)
-    forecast.tell(20, 200, "tuning", 108.0)
+    forecast.update(0, 200, "tuning", 100.0)
+    forecast.update(20, 200, "tuning", 108.0)
     assert forecast.seconds_left is None  # what went before the first sweeps says nothing of the others
-    forecast.tell(100, 200, "tuning", 116.0)
+    forecast.update(100, 200, "tuning", 116.0)
     assert forecast.share == pytest.approx(0.1)
     assert forecast.seconds_left == pytest.approx(90.0)
 
@@ -38,13 +38,13 @@ def test_the_time_that_is_left_is_that_of_all_stages():
 def test_a_stage_has_a_pace_of_its_own():
     forecast = Forecast(800)
     for n_done, now in ((0, 0.0), (20, 2.0), (200, 20.0)):
-        forecast.tell(n_done, 200, "tuning", now)
-    forecast.tell(0, 800, "sampling", 20.0)
+        forecast.update(n_done, 200, "tuning", now)
+    forecast.update(0, 800, "sampling", 20.0)
     assert forecast.seconds_left == pytest.approx(80.0)
-    forecast.tell(100, 800, "sampling", 50.0)
-    forecast.tell(200, 800, "sampling", 80.0)
+    forecast.update(100, 800, "sampling", 50.0)
+    forecast.update(200, 800, "sampling", 80.0)
     assert forecast.seconds_left == pytest.approx(180.0)
-    forecast.tell(800, 800, "sampling", 260.0)
+    forecast.update(800, 800, "sampling", 260.0)
     assert forecast.seconds_left == 0.0
 
 
@@ -53,7 +53,7 @@ def test_stages_that_nobody_foresaw_never_take_the_line_back():
     shares = []
     for n_done, n_sweeps, what in [(0, 50, "tuning"), (50, 50, "tuning"), (0, 500, "tuning"), (100, 500, "tuning"),
                                    (0, 100, "sampling"), (100, 100, "sampling")]:  # fmt: skip
-        forecast.tell(n_done, n_sweeps, what, float(len(shares)))
+        forecast.update(n_done, n_sweeps, what, float(len(shares)))
         shares.append(forecast.share)
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1.0)

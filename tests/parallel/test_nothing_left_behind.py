@@ -11,8 +11,8 @@ import pytest
 
 import disaggregate as dg
 from disaggregate.sampler.dense.chains import DenseChains
-from tests.contract.small import small_model
-from tests.fitting.test_going_on import interrupt_after
+from tests.helpers.interrupted_fits import interrupt_after
+from tests.helpers.small import small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 TOWN = dg.datasets.make_districts(random_state=2)

@@ -9,8 +9,10 @@ from multiprocessing import get_context
 
 import pytest
 
-from disaggregate.parallel import Watcher, on_executor, run_round_robin
+from disaggregate.parallel import on_executor
 from disaggregate.parallel.interrupts import defer_interrupts, deferred_interrupts
+from disaggregate.parallel.round_robin import run_round_robin
+from disaggregate.parallel.runners import Watcher
 from disaggregate.saving.checkpoint import Checkpoint
 from disaggregate.saving.checkpoint_schedule import CheckpointSchedule
 

@@ -5,7 +5,7 @@ import time
 import joblib
 import pytest
 
-from disaggregate.parallel import Threads
+from disaggregate.parallel.threads import Threads
 
 PATIENCE = 30.0  # seconds until a test that hangs gives up; a sound one never waits
 

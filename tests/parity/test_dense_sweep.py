@@ -145,7 +145,7 @@ def test_many_sweeps_in_one_call_are_one_after_the_other(n_rungs: int, rng: np.r
     np.testing.assert_allclose(together.label_sums, labels)
     np.testing.assert_array_equal(state.position, twin.position)
     twice = 2.0 if n_rungs > 1 else 1.0  # the first rung moves twice in a sweep if there are others
-    assert tally.moves[0, [0, n_rungs]].tolist() == [4.0 * twice, 4.0 * twice]  # free ones, and with held scales
+    assert tally.moves[0, [0, n_rungs]].tolist() == [4.0 * twice, 4.0 * twice]  # free ones, and with fixed scales
 
 
 def test_the_plain_sweep_moves_several_chains_as_it_moves_each(rng: np.random.Generator) -> None:

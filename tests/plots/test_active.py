@@ -7,7 +7,7 @@ import pytest
 
 from disaggregate.plots import active_kernels
 from disaggregate.plots.active import _edges
-from tests.posterior.synthetic import random_posterior
+from tests.helpers.synthetic import random_posterior
 
 
 def test_shares_are_those_of_the_draws(ax, seed):

@@ -48,7 +48,7 @@ def test_points_of_a_second_column_stand_side_by_side(ax):
 def test_bad_input_is_explained():
     with pytest.raises(ValueError, match=r"along one column, or two, but the table has 3 .*\['a', 'b', 'c'\]"):
         effect_bands(predictions(a=[1], b=[1], c=[1]))
-    with pytest.raises(ValueError, match="tells 8 lines apart, but 'b' has 9 values"):
+    with pytest.raises(ValueError, match=r"8 colours .*'b' has 9 values"):
         effect_bands(predictions(a=[1] * 9, b=list(range(9))))
     with pytest.raises(ValueError, match=r"predictions\(...\) returns, but there is no column 'estimate'"):
         effect_bands(pd.DataFrame({"a": [1]}))

@@ -6,7 +6,7 @@ from scipy.stats import rankdata
 
 from disaggregate.plots import chain_ranks, chain_traces
 from disaggregate.plots.chains import _ranks
-from tests.posterior.synthetic import random_posterior
+from tests.helpers.synthetic import random_posterior
 
 
 def test_traces_show_every_chain_and_the_verdict(ax, rng):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate.posterior import batches as module
 from disaggregate.posterior.batches import average_draws, batches, row_predictor
-from tests.posterior.predictors import of_table
+from tests.helpers.predictors import of_table
 
 
 def test_rows_are_asked_for_once_and_in_bounded_number(rng, monkeypatch):

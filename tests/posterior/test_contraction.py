@@ -1,4 +1,4 @@
-"""What the reports tell about an estimate: by formula, and what a fit says of itself."""
+"""What an estimate rests on: by formula, and in the diagnostics of a fit."""
 
 from itertools import product
 
@@ -23,7 +23,7 @@ from disaggregate.posterior.contraction import (
     rate_contraction,
 )
 from disaggregate.sampler.dense.prior import draws_from_prior
-from tests.contract.small import small_model
+from tests.helpers.small import small_model
 
 
 def test_contraction_is_the_share_of_variance_that_is_gone(rng):

@@ -7,7 +7,7 @@ from disaggregate.posterior.diagnostics import _judge, diagnose
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.ladder import LadderReport
 from disaggregate.posterior.log_evidence import LogEvidence
-from tests.posterior.synthetic import make_posterior
+from tests.helpers.synthetic import make_posterior
 
 X = np.random.default_rng(9).normal(size=(6, 2))
 

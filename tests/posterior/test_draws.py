@@ -9,7 +9,7 @@ from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.fitting.draw_storage import MemoryStorage
 from disaggregate.posterior.draws import gather_sparse_draws
 from disaggregate.sampler.chain import ChainDraws
-from tests.posterior.synthetic import CENTERS, make_posterior, random_posterior
+from tests.helpers.synthetic import CENTERS, make_posterior, random_posterior
 
 X = np.random.default_rng(6).normal(size=(7, 2))
 

@@ -14,7 +14,7 @@ from disaggregate.model.reports import make_reports
 from disaggregate.posterior import group_score
 from disaggregate.posterior.group_score import group_log_scores
 from disaggregate.posterior.individuals import Individuals
-from tests.posterior.synthetic import make_posterior, random_posterior
+from tests.helpers.synthetic import make_posterior, random_posterior
 
 EVIDENCE = {
     "b": Fraction(0.4, 10.0),

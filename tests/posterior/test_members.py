@@ -10,7 +10,7 @@ from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Fraction, Unknown
 from disaggregate.posterior import batches, members
 from disaggregate.posterior.members import given_reports
-from tests.posterior.predictors import of_table
+from tests.helpers.predictors import of_table
 
 
 def enumerated(p, report, units=None):

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from disaggregate.posterior.convergence import rank_rhat
 from disaggregate.posterior.mixture import allocate, interleave
-from tests.posterior.synthetic import make_draws
+from tests.helpers.synthetic import make_draws
 
 X = np.array([[0.3, -1.2], [1.0, 0.4]])
 

@@ -5,7 +5,7 @@ from scipy.special import ndtr
 
 from disaggregate.posterior import predictions
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
-from tests.posterior.synthetic import random_posterior
+from tests.helpers.synthetic import random_posterior
 
 X = np.random.default_rng(7).normal(size=(23, 2))
 

@@ -8,7 +8,7 @@ import disaggregate as dg
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AtLeast, Count, Fraction, Population, Unknown
 from disaggregate.posterior.predictive import check_reports
-from tests.contract.small import small_model
+from tests.helpers.small import small_model
 
 N_GROUPS, SIZE = 30, 12
 GROUPS = np.repeat(np.arange(N_GROUPS), SIZE)

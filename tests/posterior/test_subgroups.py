@@ -11,7 +11,7 @@ from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count
 from disaggregate.posterior import batches
 from disaggregate.posterior.subgroups import subgroup_draws, subgroup_rates
-from tests.posterior.predictors import of_table
+from tests.helpers.predictors import of_table
 
 PEOPLE = pd.DataFrame({"sex": ["m", "f", "m", "f"], "age": [1, 1, 2, 1]}, index=[7, 3, 3, 0])
 DRAWS = np.array([[0.1, 0.2, 0.3, 0.6], [0.3, 0.4, 0.5, 0.8]])
@@ -156,7 +156,7 @@ def test_only_keeps_what_was_asked_for():
         ({"replicates": np.ones((4, 1))}, r"two or more columns of replicate weights .* got shape \(4, 1\)"),
         ({"replicates": np.full((4, 2), np.nan)}, "replicates must hold finite numbers"),
         ({"replicates": np.ones((4, 2)), "design_factor": 0}, "design_factor must be above 0"),
-        ({"replicates": np.ones((4, 2)), "outcomes": True}, "ask for one of the two"),
+        ({"replicates": np.ones((4, 2)), "outcomes": True}, "give one of the two"),
         ({"members": group_rows([1, 1], {1: Count(1)})}, "groups of the 4 people in the table, got 2 members"),
         ({"level": 1.0}, "level must lie between 0 and 1"),
     ],

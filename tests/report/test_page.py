@@ -22,8 +22,8 @@ from disaggregate.report.page import MISSING_JINJA
 from disaggregate.report.percentages import share
 from disaggregate.report.subgroups import Rates
 from disaggregate.report.verdict import verdict_elements
-from tests.analysis.census import ROLES, make_census
-from tests.analysis.test_analysis import SETTINGS, make_tables
+from tests.helpers.census import ROLES, make_census
+from tests.helpers.two_tables import SETTINGS, make_tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 HOSTILE = "<script>alert(1)</script>"
@@ -211,7 +211,7 @@ def test_effects_and_what_groups_can_tell(analysis, tables, page):
     expected = analysis.effects(tables[0], "age")
     assert float(rows[1][2]) == pytest.approx(expected["estimate"][0], abs=6e-4)
     assert "+1 sd" in page.texts  # a year and a dollar have no axis in common
-    between = page.tables["What the groups can tell about each feature"]
+    between = page.tables["What the groups can say about each feature"]
     assert [row[2] for row in between[1:]] == analysis.between_groups(tables[0])["says"].tolist()
 
 
@@ -280,7 +280,7 @@ def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
 
 
 def test_it_says_what_tells_each_share(analysis, page, tables):
-    rows = page.tables["How far the results of the groups tell each share."]
+    rows = page.tables["What each share rests on."]
     assert rows[0] == [
         "By",
         "Who",
@@ -347,7 +347,7 @@ def test_choices_are_kept(analysis, tables, tmp_path):
     assert {row[0] for row in page.tables["“the outcome” by hair"][1:]} == {"black", "red"}
     assert [row[0] for row in page.tables["Average effect of each feature on the probability."][1:]] == ["age"]
     assert "“the outcome” by sex" not in page.tables
-    assert "What the groups can tell about each feature" not in page.tables
+    assert "What the groups can say about each feature" not in page.tables
     assert "Implied (50% interval)" in page.tables[GROUPS][0]
 
 

@@ -1,4 +1,4 @@
-"""Which scales jump in a sweep: all of them where likelihoods are cheap, by turns where they are not."""
+"""Which scales jump in a sweep: all of them where likelihoods are cheap, alternately where they are not."""
 
 from collections.abc import Callable
 

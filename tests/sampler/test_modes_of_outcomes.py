@@ -52,6 +52,6 @@ def test_searches_from_typical_and_from_low_scales_find_the_same_mode(target):
 
 def test_scales_that_follow_from_the_first_step_lead_astray(target, monkeypatch):
     expected = find_mode(target, starts(target)[0]).log_evidence
-    monkeypatch.setattr(mode, "with_settled_weights", lambda target, view, rung: view)
+    monkeypatch.setattr(mode, "with_converged_weights", lambda target, view, rung: view)
     found = max(find_mode(target, start).log_evidence for start in starts(target))
     assert found < expected - 50.0

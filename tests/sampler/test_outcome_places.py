@@ -47,13 +47,13 @@ def on_a_grid(places, reach=9.0, n=161):
     """Log integral over all groups' offsets, their mean and their covariance, from a dense grid."""
     z = np.linspace(-reach, reach, n)
     grid = np.stack(np.meshgrid(z, z, indexing="ij"), axis=-1).reshape(-1, 2)
-    offsets = places.peaks.offsets + np.einsum("gab,nb->nga", places.peaks.root, grid)
+    offsets = places.modes.offsets + np.einsum("gab,nb->nga", places.modes.root, grid)
     sizes, center = np.diff(places.reports.offsets), places.center
     value = np.empty((len(grid), len(sizes)))
     scores = places.individual + np.repeat(np.moveaxis(offsets, 2, 1), sizes, axis=2)
     group_log_likelihoods(places.reports, H, np.ascontiguousarray(scores), value)
     value -= 0.5 * np.sum(((offsets - center) / places.deviation) ** 2, axis=2)
-    volume = np.linalg.slogdet(places.peaks.root)[1] + 2.0 * np.log((z[1] - z[0]) / places.deviation)
+    volume = np.linalg.slogdet(places.modes.root)[1] + 2.0 * np.log((z[1] - z[0]) / places.deviation)
     total = logsumexp(value, axis=0)
     chance = np.exp(value - total)
     mean = np.einsum("ng,nga->ga", chance, offsets)
@@ -99,7 +99,7 @@ def test_a_large_group_that_tells_one_outcome_of_three(deviation, tolerance, rng
 def test_a_report_that_says_nothing_leaves_the_prior(rng):
     places = some_places(make_outcome_reports(grouped(SMALL, [5] * len(SMALL))), rng)
     assert places.log_likelihood()[-1] == pytest.approx(0.0, abs=1e-9)
-    np.testing.assert_allclose(places.peaks.root[-1] @ places.peaks.root[-1].T, 0.25 * np.eye(2), atol=1e-9)
+    np.testing.assert_allclose(places.modes.root[-1] @ places.modes.root[-1].T, 0.25 * np.eye(2), atol=1e-9)
 
 
 def test_gradients_are_differences(reports, rng):
@@ -135,7 +135,7 @@ def test_information_is_what_is_left_when_normal_offsets_are_integrated_out(repo
     places = OutcomePlaces(
         reports, H, likelihood.individual(query)[0], np.zeros((2, n_groups)), float(query.deviation[0])
     )
-    there = Query(query.weights, places.peaks.offsets.T.reshape(1, -1), np.zeros(1), np.zeros(1))
+    there = Query(query.weights, places.modes.offsets.T.reshape(1, -1), np.zeros(1), np.zeros(1))
     [given] = likelihood.information(there, rungs)
     blocks = np.zeros((2, n_groups, 2, n_groups))
     blocks[:, np.arange(n_groups), :, np.arange(n_groups)] = given.group

@@ -56,7 +56,7 @@ def test_cheap_checkpoints_come_every_twenty_seconds():
 
 
 def test_one_is_always_due_in_the_end():
-    """However dear the last one was: a fit that goes on has earned another."""
+    """However expensive the last one was: a fit that continues is due another."""
     fit = Fit(lambda elapsed: 60.0).run(200)
     n_written = len(fit.written_at)
     assert len(fit.run(36_000).written_at) > n_written

@@ -39,7 +39,7 @@ def test_checkpoints_of_the_first_release_are_refused_with_what_to_do(path, tmp_
     own = {"prior": "spike_slab"} if path.stem.endswith("sparse") else {"n_replicas": 2}
     settings = {**SHORT, **RBF, **own, "n_chains": 1}
     X = np.random.default_rng(0).normal(size=(6, 1))
-    with pytest.raises(ValueError, match=r"written by release 0\.1.*fit anew with another checkpoint"):
+    with pytest.raises(ValueError, match=r"written by release 0\.1.*fit again with another checkpoint"):
         dg.GroupStatsClassifier(**settings).fit(
             X, {"a": 0.5, "b": 0.25}, groups=np.array(list("aabbbb")), checkpoint=copy, resume=True
         )

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 import disaggregate as dg
 from disaggregate.saving import ArchiveError
 from disaggregate.saving.model import save_model
-from tests.contract.small import KINDS, SHARES, small_features, small_fit, small_model
+from tests.helpers.small import KINDS, SHARES, small_features, small_fit, small_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

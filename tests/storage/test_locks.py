@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from disaggregate.storage.locks import locked
-from tests.fitting.test_going_on import fit, model_of
+from tests.helpers.interrupted_fits import fit, model_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 HOLD = """

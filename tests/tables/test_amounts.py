@@ -53,7 +53,7 @@ def test_percentages_are_the_fractions_that_one_would_type():
 def test_each_way_is_told_once_with_an_example():
     settled, notes = forms_of(
         a=["0,5", "1.234,5"], b=["7,25", None], c=["$4,000.00", "12"], d=["5 %", "6 %"]
-    ).settle()
+    ).resolve()
     assert settled == {"a": ",", "b": ",", "c": ".", "d": "."}
     assert [note.kind for note in notes] == ["decimal", "currency", "percent"]
     assert "'a', 'b'" in notes[0].where
@@ -62,28 +62,28 @@ def test_each_way_is_told_once_with_an_example():
 
 def test_what_nothing_tells_stops_with_the_choice():
     with pytest.raises(TableError, match=r"'1,234' is 1234 with a decimal point and 1.234") as stopped:
-        forms_of(a=["1,234", "2,345"]).settle()
+        forms_of(a=["1,234", "2,345"]).resolve()
     assert stopped.value.kind == "decimal"
     assert len(stopped.value.choices) == 2
-    assert forms_of(a=["1,234"], decimal=",").settle()[0] == {"a": ","}
-    assert forms_of(a=["1,234"], b=["0,5"]).settle()[0] == {"a": ",", "b": ","}
-    assert forms_of(a=["$45,500", "$1,000"]).settle()[0] == {"a": "."}
+    assert forms_of(a=["1,234"], decimal=",").resolve()[0] == {"a": ","}
+    assert forms_of(a=["1,234"], b=["0,5"]).resolve()[0] == {"a": ",", "b": ","}
+    assert forms_of(a=["$45,500", "$1,000"]).resolve()[0] == {"a": "."}
     with pytest.raises(TableError, match="--decimal"):
-        forms_of(a=["€45,500"]).settle()
+        forms_of(a=["€45,500"]).resolve()
     with pytest.raises(TableError, match="--decimal"):  # the table itself has both marks
-        forms_of(a=["1,234"], b=["0,5"], c=["0.5 %"]).settle()
+        forms_of(a=["1,234"], b=["0,5"], c=["0.5 %"]).resolve()
 
 
 @pytest.mark.parametrize("values", [["0,5", "0.5"], ["5 %", "0.05"], ["$5", "€6"], ["5 %", 0.5]])
 def test_two_ways_in_one_column_stay_text_and_are_told(values):
-    settled, [note] = forms_of(a=values).settle()
+    settled, [note] = forms_of(a=values).resolve()
     assert settled == {}
     assert (note.level, note.kind) == ("warning", "numbers in two ways")
 
 
 @pytest.mark.parametrize("values", [["a", "0,5"], ["1", "2"], [], ["$5", True]])
 def test_other_columns_are_left_alone(values):
-    assert forms_of(a=values).settle() == ({}, [])
+    assert forms_of(a=values).resolve() == ({}, [])
 
 
 def test_numbers_beside_texts_stay():

@@ -40,7 +40,7 @@ def test_features_without_a_problem(values):
         ([pd.Timestamp("2024-01-31")] * N, "is constant, 2024-01-31"),
         ([None] * N, "holds no values"),
         ([np.nan] * N, "holds no values"),
-        (GROUPS * 2.5, "is constant within every group: it tells groups apart, but nothing about individuals"),
+        (GROUPS * 2.5, "is constant within every group: it distinguishes groups, but not individuals"),
         ([f"town {group}" for group in GROUPS], "is constant within every group"),
         ([f"person {row}" for row in range(N)], "seems to be an id: 120 values in 120 rows."),
         (np.arange(1000, 1000 + N), "seems to be an id"),

@@ -12,7 +12,7 @@ from disaggregate.tables.counts import (
     n_people_by_group,
     people_per_row,
     read_counts,
-    rows_that_count,
+    rows_with_people,
     sound_counts,
     weights_of_rows,
 )
@@ -69,10 +69,10 @@ def test_a_table_of_cells_needs_its_count():
 
 
 def test_rows_that_stand_for_nobody_do_not_count():
-    assert rows_that_count(CELLS, Roles("g")) is CELLS
-    assert rows_that_count(CELLS, Roles("g", count="n")).index.tolist() == [0, 2]
-    assert rows_that_count(CELLS, Roles("g", weight="w")).index.tolist() == [0, 1]
-    assert rows_that_count(CELLS, Roles("g", count="n", weight="w")).index.tolist() == [0]
+    assert rows_with_people(CELLS, Roles("g")) is CELLS
+    assert rows_with_people(CELLS, Roles("g", count="n")).index.tolist() == [0, 2]
+    assert rows_with_people(CELLS, Roles("g", weight="w")).index.tolist() == [0, 1]
+    assert rows_with_people(CELLS, Roles("g", count="n", weight="w")).index.tolist() == [0]
 
 
 def test_a_fit_is_told_of_counts_only_where_there_are_some():

@@ -1,4 +1,4 @@
-"""From tables to the fit, without fitting: what is shown, what is complained of, and what is settled."""
+"""From tables to the fit, without fitting: what is shown, what is refused, and what is chosen."""
 
 import html
 import io
@@ -42,10 +42,10 @@ def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
 @pytest.mark.parametrize(
     ("state", "told"),
     [
-        ({"state": "stopped", "can_resume": True}, ["anything to keep", "Go on from the checkpoint"]),
+        ({"state": "stopped", "can_resume": True}, ["any draw was kept", "Resume from the checkpoint"]),
         ({"state": "stopped", "can_resume": False}, ["before it drew anything"]),
-        ({"state": "killed", "code": -9, "can_resume": True}, ["exit code -9", "Go on from the checkpoint"]),
-        ({"state": "failed", "message": "no memory", "can_resume": False}, ["no memory", "Start anew"]),
+        ({"state": "killed", "code": -9, "can_resume": True}, ["exit code -9", "Resume from the checkpoint"]),
+        ({"state": "failed", "message": "no memory", "can_resume": False}, ["no memory", "Start again"]),
         ({"state": "done", "stopped_early": "with 3 of 5 draws", "can_resume": True}, ["3 of 5", "Draw the rest"]),
         ({"state": "done", "stopped_early": "", "can_resume": True}, ["See the answer"]),
         (
@@ -188,13 +188,13 @@ def test_an_open_question_is_settled_by_a_click(client, none_open):
     results = "district,share\nd0,1.0\nd1,0.5\nd2,1.5\n"
     session = opened(client, results=results)
     client.post(f"{session}/columns", data={"sampled": "no"})
-    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+    assert "Corrections are needed" in shown(client.get(f"{session}/check"))
     assert client.post(f"{session}/check", data={"settle": "shares_in=nonsense"}).status_code == 303
-    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+    assert "Corrections are needed" in shown(client.get(f"{session}/check"))
     assert client.post(f"{session}/check", data={"settle": "shares_in=percent"}).status_code == 303
     assert "Ready to fit" in shown(client.get(f"{session}/check"))
     client.post(f"{session}/check", data={"settle": "undo"})
-    assert "Something must be put right" in shown(client.get(f"{session}/check"))
+    assert "Corrections are needed" in shown(client.get(f"{session}/check"))
 
 
 def test_another_name_of_the_group_is_understood(client, none_open):

@@ -1,4 +1,4 @@
-"""What an analyst asks: a fit of tables, rates of subgroups, effects, and what all of these depend on."""
+"""What an analyst needs: a fit of tables, rates of subgroups, effects, and what all of these depend on."""
 
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.fit import fit_tables

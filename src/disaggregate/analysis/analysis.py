@@ -58,7 +58,7 @@ class Analysis:
     outcome : str
         What the outcome is called; empty by default.
     chosen : hashable or None
-        Which of more than two outcomes it speaks of, as :meth:`of_outcome` chose it; None for all of them.
+        Which of more than two outcomes it describes, as :meth:`of_outcome` chose it; None for all of them.
     """
 
     classifier: GroupStatsClassifier
@@ -159,7 +159,7 @@ class Analysis:
         weights = weights_of_rows(
             table[weight].astype(float) if weight else None, people_per_row(table, self.roles)
         )
-        return predictions(self.knowing([table]).predict_draws, table, variables, weights=weights, level=level)
+        return predictions(self.with_groups([table]).predict_draws, table, variables, weights=weights, level=level)
 
     def predict(self, people: Any, level: float = 0.9) -> pd.DataFrame:
         """Tabulate ``probability, conf_low, conf_high`` of each person.
@@ -174,7 +174,7 @@ class Analysis:
             Probability of the credible intervals.
         """
         table = self.read(people)
-        known = self.knowing([table])
+        known = self.with_groups([table])
         posterior, rows = known.classifier._fitted_and_rows(self.encoder.transform(table), known._groups_of(table))
         summary = probability_summary(posterior, rows, level)
         names = ["probability", "conf_low", "conf_high"]
@@ -217,7 +217,7 @@ class Analysis:
         return draws if self.chosen is None else draws[..., self._chosen_number]
 
     def _draws_of(self, outcome: Hashable | None) -> Callable[[Any], np.ndarray]:
-        """Return what predicts one outcome: the positive class, or the one that is asked for."""
+        """Return what predicts one outcome: the positive class, or the requested one."""
         if not self.outcomes:
             return self.predict_draws
         if outcome not in self.outcomes:
@@ -225,7 +225,7 @@ class Analysis:
         number = self.outcomes.index(outcome)
         return lambda people: self.predict_draws(people)[..., number]
 
-    def knowing(self, tables: Iterable[pd.DataFrame]) -> Analysis:
+    def with_groups(self, tables: Iterable[pd.DataFrame]) -> Analysis:
         """Return an analysis that knows the make-up of all groups, before some of their people are predicted.
 
         Parameters
@@ -238,13 +238,13 @@ class Analysis:
             return self
         classifier = copy.copy(self.classifier)
         new = averages_by_group(self._of_new_groups(tables, set(context.names)))
-        classifier.context_ = context.knowing([new])
+        classifier.context_ = context.with_groups([new])
         return replace(self, classifier=classifier)
 
     def _of_new_groups(
         self, tables: Iterable[pd.DataFrame], old: set[Hashable]
     ) -> Iterator[tuple[np.ndarray, list[Hashable], np.ndarray]]:
-        """Encode those whose group is not known yet, and nobody else; with their groups, and people per row."""
+        """Encode only those whose group is not known yet; with their groups, and people per row."""
         for table in tables:
             groups = self._groups_of(table) or []
             indices = [index for index, name in enumerate(groups) if name is not None and name not in old]
@@ -261,7 +261,7 @@ class Analysis:
         return None if known is None else known.names
 
     def _groups_of(self, people: pd.DataFrame) -> list[Hashable | None] | None:
-        """Group of each row, where the fit needs it and the table tells."""
+        """Group of each row, where the fit needs it and the table has it."""
         known = self.group_names
         if known is None or self.roles.group not in people:
             return None
@@ -305,7 +305,7 @@ class Analysis:
             As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
             which the share of exactly these people lies whatever is assumed, if the people are those of the fit;
             ``contraction``, the share of the prior variance that the reports removed; and ``rests_on``, in words,
-            whether the groups tell the estimate.
+            whether the estimate rests on the groups.
         """
 
         def table_of(drawn: SubgroupDraws) -> pd.DataFrame:
@@ -347,7 +347,7 @@ class Analysis:
         # The share among exactly these people has no design error: they are not a sample of themselves.
         columns = list(replicates) or ([] if outcomes else list(self.roles.replicates))
         require_columns(table, [*([weight] if weight else []), *columns])
-        known = self.knowing([table])
+        known = self.with_groups([table])
         weight_of_rows = table[weight].astype(float) if weight else None
         how: dict[str, Any] = {"counts": counts_of(table, self.roles), "outcomes": outcomes}
         drawn = subgroup_draws(
@@ -390,7 +390,7 @@ class Analysis:
         level: float = 0.9,
         min_group_size: int = 1,
     ) -> pd.DataFrame:
-        """Compare predictions when a feature is changed for everybody; with what the groups tell about it.
+        """Compare predictions when a feature is changed for everybody; with what the groups say about it.
 
         Parameters
         ----------
@@ -420,7 +420,7 @@ class Analysis:
             )
         weight = self.roles.weight
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])
-        known = self.knowing([table])
+        known = self.with_groups([table])
         group = [] if known._groups_of(table) is None else [self.roles.group]
 
         prior = known.prior()
@@ -442,7 +442,7 @@ class Analysis:
         return by_outcome({name: name for name in self.outcomes}, table_of, 2)
 
     def between_groups(self, people: Any) -> pd.DataFrame:
-        """Tabulate how much of each feature's variance lies between groups: reports tell about nothing else."""
+        """Tabulate how much of each feature's variance lies between groups, the only part that reports reflect."""
         table = self.read(people)
         require_columns(table, [self.roles.group])
         groups, counts = table[self.roles.group].to_numpy(), counts_of(table, self.roles)

@@ -28,7 +28,7 @@ def contrast(
     ----------
     first, second : SubgroupDraws
         Subgroups from one call of ``subgroup_draws``, or from two with the same predictor. As many in both, and
-        then compared in turn; or one in either, and then compared with all of the other.
+        then compared one by one; or one in either, and then compared with all of the other.
     kind : "difference" or "ratio", default="difference"
         First minus second, or first over second.
     level : float, default=0.9

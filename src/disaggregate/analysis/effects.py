@@ -116,7 +116,7 @@ def avg_comparisons(
     """Average differences in probability when everybody's feature is changed.
 
     A number or date is raised by a step from where each person has it, and the average is over those who have
-    one. A category is set, for everybody, to each of its levels in turn and compared with the reference; so is
+    one. A category is set, for everybody, to each of its levels and compared with the reference; so is
     a number that is only ever 0 or 1.
 
     Parameters
@@ -201,7 +201,7 @@ class _Silence:
         return hide[1:].tolist()
 
     def about_those_with(self, known: NDArray[np.bool_]) -> bool:
-        """Tell whether too few people have a value."""
+        """Return whether too few people have a value."""
         size = effective_members(self.weight * known, self.counts, np.zeros(len(known), dtype=np.intp), 1)
         return bool(size[0] < self.min_group_size) and self.min_group_size > 1
 
@@ -345,10 +345,10 @@ def _numeric_columns(people: Any) -> list[str]:
 def _spread(values: FloatArray, name: str, counts: Counts) -> float:
     """Return the standard deviation over those who have a value, each row counting as that many people."""
     inside = ~np.isnan(values) & (counts > 0)
-    known, held = values[inside], counts[inside]
+    known, people = values[inside], counts[inside]
     spread = 0.0
     if known.size and np.ptp(known) > 0.0:
-        spread = float(np.sqrt(np.average((known - np.average(known, weights=held)) ** 2, weights=held)))
+        spread = float(np.sqrt(np.average((known - np.average(known, weights=people)) ** 2, weights=people)))
     if not spread > 0.0:
         raise ValueError(f"column {name!r} is the same for everybody, so its spread gives no step; leave it out.")
     return spread

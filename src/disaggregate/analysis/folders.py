@@ -17,8 +17,8 @@ from disaggregate.analysis.unfamiliar import UnfamiliarValues
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.groups.grouped import GroupedData, group_rows
 from disaggregate.model.reports import make_reports, run_of_groups
-from disaggregate.parallel import Threads
 from disaggregate.parallel.dask import executor_of
+from disaggregate.parallel.threads import Threads
 from disaggregate.sampler.dense.partition import PartitionSource, partition_groups
 from disaggregate.sampler.dense.partitioned import PartitionSources, with_sizes
 from disaggregate.sampler.evenly_spaced import evenly_spaced
@@ -216,7 +216,9 @@ def predict_folder(
     if target == source or source in target.parents:
         raise TableError(f"{target} lies in the folder of the people; write to another one.")
     files, names = PeopleFolder.open(source).files, analysis.group_names
-    analysis = analysis.knowing(known for file in files for _, known in _people_of(source, file, analysis.schema))
+    analysis = analysis.with_groups(
+        known for file in files for _, known in _people_of(source, file, analysis.schema)
+    )
     tasks = [(analysis, names, source, file, target / file.relative_to(source), level) for file in files]
     for *_, written, _ in tasks:
         written.parent.mkdir(parents=True, exist_ok=True)
@@ -243,7 +245,7 @@ def _predict_file(task: tuple[Analysis, Sequence[Hashable] | None, Path, Path, P
 
 
 def _people_of(root: Path, file: Path, schema: Schema) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
-    """Read a file some rows at a time: as it is stored, and with what the names of its folders tell."""
+    """Read a file some rows at a time: as it is stored, and with the columns in the names of its folders."""
     from_path = columns_from_path(root, file)
     for piece in iter_table(file, ROWS_AT_ONCE, schema):
         yield piece, apply_schema(piece.assign(**from_path), schema) if from_path else piece

@@ -1,4 +1,4 @@
-"""What the groups cannot tell: features in which they hardly differ, and estimates that depend on a choice."""
+"""What the groups cannot show: features in which they hardly differ, and estimates that depend on a choice."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.progress import Progress
 
 from disaggregate.groups.forms import is_dataframe
 from disaggregate.groups.reports import row_groups
+from disaggregate.tables.between_groups import sums_of_squares
 from disaggregate.tables.counts import Counts, read_counts
 from disaggregate.tables.people import column, is_category, levels_of, numbers, require_columns
 
@@ -126,19 +127,12 @@ def _spread_of(table: Any, name: str, codes: NDArray[np.intp], counts: Counts) -
     known = np.isfinite(values).all(axis=1) & (counts > 0)
     if not known.any():
         return 0.0, 0.0
-    values, inside, held = values[known], codes[known], counts[known]
-    sizes = np.bincount(inside, weights=held)
-    centred = values - np.average(values, axis=0, weights=held)
-    sums = np.column_stack([np.bincount(inside, weights=held * part) for part in centred.T])
-    present = sizes > 0
-    contrast = np.sum(sums[present] ** 2 / sizes[present, None], axis=1)
-    total = float(held @ np.sum(centred**2, axis=1))
-    # Rounding in the mean of equal numbers must not pass for spread.
-    if total <= 1e-20 * float(held @ np.sum(values**2, axis=1)):
+    found = sums_of_squares(values[known], codes[known], counts[known])
+    if found is None:
         return 0.0, 0.0
-    between = float(contrast.sum())
-    effective = between**2 / float(np.sum(contrast**2)) if between > 1e-12 * total else 0.0
-    return between / total, effective
+    between = float(found.between.sum())
+    effective = between**2 / float(np.sum(found.between**2)) if between > 1e-12 * found.total else 0.0
+    return between / found.total, effective
 
 
 def _as_numbers(table: Any, name: str) -> FloatArray:
@@ -152,7 +146,7 @@ def _as_numbers(table: Any, name: str) -> FloatArray:
 
 def _in_words(share: float, effective: float, n_groups: int) -> str:
     if n_groups == 1:
-        return "there is one group only: it tells nothing of any feature"
+        return "there is one group only: it carries no information about any feature"
     if effective == 0.0:
         return "groups do not differ in this: its effect rests on the model's assumptions alone"
     if share < _HARDLY:

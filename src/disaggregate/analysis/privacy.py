@@ -30,16 +30,18 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     model : GroupStatsClassifier or Analysis
         Fitted.
     sure : float, default=0.99
-        Probability of a label, either way, from which on it counts as good as known.
+        Probability of a label, either way, from which on it counts as almost certain.
 
     Returns
     -------
     DataFrame
         One row per group: ``group``; ``n``, its people; ``settled``, how many of their labels follow from the
-        report alone; ``sure``, how many are as good as known to anyone who has the model; ``surest``, the highest
-        probability of a label among them; ``says``, the same in words.
+        report alone; ``sure``, how many labels are almost certain to whoever has the model; ``surest``, the
+        highest probability of a label among them; ``says``, the same in words.
     """
-    require_two_outcomes(model, "disclosure", "the largest label_proba_ of each row, who is as good as known")
+    require_two_outcomes(
+        model, "disclosure", "the largest label_proba_ of each row, whose label is almost certain"
+    )
     classifier = getattr(model, "classifier", model)
     data, probability = classifier._data, _of_members(classifier)
     certainty = np.maximum(probability, 1.0 - probability)[data.order]
@@ -70,7 +72,7 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     model : GroupStatsClassifier or Analysis
         Fitted.
     min_group_size : int
-        Smallest group whose members may be told apart.
+        Smallest group whose members may be distinguished.
     """
     require_two_outcomes(model, "withholding of label_proba_", "label_proba_ of groups that are large enough")
     classifier = getattr(model, "classifier", model)
@@ -86,7 +88,7 @@ def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[
     Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
     landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves. The largest and smallest
     values of each feature are taken back to the next that ``min_group_size`` individuals reach, as an average of
-    five with one high income tells that income nearly; levels that fewer individuals have are in no average.
+    five with one high income nearly reveals that income; levels that fewer individuals have are in no average.
 
     Parameters
     ----------
@@ -140,7 +142,7 @@ def _of_members(classifier: Any) -> NDArray[np.float64]:
 
 
 def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
-    """Tell which reports leave one count only, none or all, or make every other as good as impossible."""
+    """Find which reports leave one count only, none or all, or make every other almost impossible."""
     settled = []
     for start, stop in pairwise(data.starts):
         log_likelihood = data.log_likelihood[start:stop]
@@ -153,9 +155,9 @@ def _words(n: int, settled: int, n_sure: int) -> str:
     if settled and n == 1:
         return "a group of one: its report is that person's own label"
     if settled:
-        return "the report settles the label of every member"
+        return "the report determines the label of every member"
     if n == 1:
         return "a group of one: its report is about that person alone"
     if n_sure:
-        return f"{n_sure} of {n} members are as good as known"
-    return "no member's label is as good as known"
+        return f"the labels of {n_sure} of {n} members are almost certain"
+    return "no member's label is almost certain"

@@ -17,7 +17,7 @@ from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.groups.evidence import Evidence
 from disaggregate.parallel.interrupts import deferred_interrupts
 from disaggregate.settings import as_prior, is_sparse
-from disaggregate.tables.counts import counts_to_fit, rows_that_count
+from disaggregate.tables.counts import counts_to_fit, rows_with_people
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import as_names, require_columns
 from disaggregate.tables.problems import TableError
@@ -160,7 +160,7 @@ def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame
             "this model was anonymised, and no longer knows whom it was fitted to; give the whole one."
         )
     require_columns(people, [roles.group, *analysis.encoder.features, *([roles.weight] if roles.weight else [])])
-    counted = rows_that_count(people, roles)
+    counted = rows_with_people(people, roles)
     given = [text_of(value) for value in counted[roles.group]]
     if given != [text_of(name) for name in data.ids]:
         raise TableError(

@@ -11,7 +11,7 @@ from disaggregate.analysis.disk_space import require_disk_space_for_model
 from disaggregate.analysis.table_warnings import ShowProblems, show_problems
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.settings import settings_of_tables
-from disaggregate.tables.counts import counts_of, counts_to_fit, rows_that_count
+from disaggregate.tables.counts import counts_of, counts_to_fit, rows_with_people
 from disaggregate.tables.encoding import make_encoder
 from disaggregate.tables.evidence_columns import read_evidence
 from disaggregate.tables.files import schema_of
@@ -48,7 +48,7 @@ def fit_in_memory(
     show_problems(problems, on_problems)
     encoder = make_encoder(people, known.features, counts=counts_of(people, known))
     schema = schema_of(people)
-    people = rows_that_count(people, known)
+    people = rows_with_people(people, known)
     evidence = read_evidence(people, results, known, sampled=sampled, confidence=confidence, noise=noise_kind)
     ids, _ = group_ids(people, results, known.group)
     X = encoder.transform(people)

@@ -13,7 +13,7 @@ def require_two_outcomes(model: Any, what: str, instead: str) -> None:
     model : GroupStatsClassifier or Analysis
         Fitted.
     what : str
-        What was asked for.
+        The name that was given.
     instead : str
         What to use.
     """

@@ -1,4 +1,4 @@
-"""Plots and reports of an analysis, which live in folders above this one.
+"""Plots and reports of an analysis, which are in folders above this one.
 
 They are loaded by their name when they are first used, as pandas loads what draws its plots. So an analysis can
 offer them, and its own folder can be read, and installed, without them.

@@ -11,7 +11,7 @@ import numpy as np
 from disaggregate.basis.kernels import WITH_WIDTH, Kernel, resolve_kernel
 
 # Before any report is seen, a straight border is about as probable as a curved one. A linear kernel counts as
-# much as two wide ones, and one so narrow that it may tell individuals apart one by one counts a third of those.
+# much as two wide ones, and one so narrow that it may separate single individuals counts a third of those.
 _LINEAR = 6.0
 BY_WIDTH = {0.25: 3.0, 1.0: 3.0, 4.0: 1.0}  # by factor of gamma: twice as wide, the usual, half as wide
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from disaggregate.basis.kernels import Kernel
 
-# A kernel that is as good as zero at every training row can never be learned about, so it is never active.
+# A kernel that is almost zero at every training row cannot be learned about, so it is never active.
 VANISHING = 1e-100
 
 

@@ -13,7 +13,7 @@ from disaggregate.basis.eigenvectors import leading_eigenvectors
 _NEGLIGIBLE = 1e-3
 
 # No more than this many are kept, those of the largest variance: what is beyond them varies too fast from one
-# individual to the next for reports on groups to tell anything about it.
+# individual to the next for reports on groups to carry information about it.
 MOST = 300
 
 # Eigenvalues of the kernel between centres below this share of the largest are noise.

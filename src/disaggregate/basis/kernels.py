@@ -118,5 +118,5 @@ def _is_finite(value: Any) -> TypeGuard[float]:
 
 def _scale_gamma(X: np.ndarray) -> float:
     spread = X.shape[1] * X.var()
-    # A spread whose inverse no number can hold is as good as none.
+    # A spread whose inverse overflows counts as none.
     return 1.0 / spread if np.finfo(np.float64).tiny <= spread < np.inf else 1.0

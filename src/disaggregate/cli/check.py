@@ -14,8 +14,8 @@ from disaggregate.cli.terminal import say
 from disaggregate.cli.wording import as_options
 
 DESCRIPTION = """\
-Look at a table of people and a table of group results, and list everything that would stop a fit, is probably a
-mistake, or could be better. Nothing is fitted. Exit code 2 when a fit would be refused.
+Check a table of people and a table of group results, and list everything that would stop a fit, is probably a
+mistake, or could be improved. Nothing is fitted. Exit code 2 when a fit would be refused.
 """
 EXAMPLES = """\
 examples:

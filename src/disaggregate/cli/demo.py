@@ -67,7 +67,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Fit the three districts, print what came out and write the figure."""
+    """Fit the three districts, print the results and write the figure."""
     from rich.console import Console
     from sklearn.exceptions import ConvergenceWarning
 

@@ -1,14 +1,13 @@
-"""`disaggregate effects`: what changes when a feature is changed, and what the groups can tell about it."""
+"""`disaggregate effects`: what changes when a feature is changed, and what the groups can say about it."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import errors_for_user
-from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.output import add_output_arguments, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
-or set to another level. Group results tell about a feature only as far as groups differ in it: the second table
-says how far that is. Where the fit had a column of counts (--count), each row counts as that many people.
+or set to another level. Group results carry information about a feature only as far as groups differ in it: the
+second table says how far that is. Where the fit had a column of counts (--count), each row counts as that many
+people.
 """
 EXAMPLES = """\
 examples:
@@ -52,9 +52,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "category with; may be given several times",
     )
     add_min_group_size(parser)
-    add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
-    add_raw_argument(parser)
-    add_json_argument(parser)
+    add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -98,4 +96,4 @@ def run(arguments: argparse.Namespace) -> None:
             write_rows(arguments.output, [table], raw=arguments.raw)
     print_table(table, "Average effect on the probability", arguments.json)
     if between is not None and not arguments.json:
-        print_table(between, "What the groups can tell about each feature", False)
+        print_table(between, "What the groups can say about each feature", False)

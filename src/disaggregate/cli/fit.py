@@ -50,18 +50,18 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--context",
         choices=tuple(_CHOICES),
         default="auto",
-        help="may a group's make-up matter to its people? (default: auto, as far as the results need it)",
+        help="whether a group's make-up may affect its people (default: auto, as far as the results need it)",
     )
     add_about_groups(
         "--random-groups",
         action="store_true",
-        help="people were put into groups at random, unlike into districts: learn more from each report",
+        help="people were assigned to groups at random, unlike to districts: learn more from each report",
     )
     add(
         "--group-effects",
         choices=tuple(_CHOICES),
-        help="may groups differ in ways that no feature measures? (default: auto, where the people are a sample "
-        "of their group or rows are cells)",
+        help="whether groups may differ in ways that no feature measures (default: auto, where the people are a "
+        "sample of their group or rows are cells)",
     )
     add(
         "--centers",
@@ -95,7 +95,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add(
         "--resume",
         action="store_true",
-        help="continue from the checkpoint; the draws are those of a fit without a stop",
+        help="resume from the checkpoint; the draws are those of an uninterrupted fit",
     )
     add("--draws-to", metavar="FOLDER", help="keep draws in an empty FOLDER while fitting, to save memory")
     parser.add_argument(
@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     with deferred_interrupts() as interrupts:
         analysis = _fit_and_save(arguments)
-        _tell(analysis, arguments)
+        _print_fit(analysis, arguments)
     if interrupts.came or analysis.classifier.stopped_early_:
         raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that somebody wanted to stop
 
@@ -137,7 +137,7 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
             landmarks=arguments.landmarks,
             outcome=arguments.outcome,
             reading=reading_of(arguments),
-            on_problems=partial(_tell_problems, arguments),
+            on_problems=partial(_print_problems, arguments),
             output=arguments.output,
             **{"confidence": confidence_number(arguments), **role_arguments(arguments)},
         )
@@ -166,17 +166,17 @@ def _group_effects(arguments: argparse.Namespace) -> dict[str, bool | str]:
     return {} if arguments.group_effects is None else {"group_effects": _CHOICES[arguments.group_effects]}
 
 
-def _tell_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> None:
+def _print_problems(arguments: argparse.Namespace, problems: Sequence[Any]) -> None:
     """Say what was found in the tables before anything is drawn; beside JSON on standard error."""
     for problem in problems:
         if not arguments.json or problem.level != "advice":
             say(f"{MARKS[problem.level]} {as_options(str(problem))}", error=arguments.json)
 
 
-def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
+def _print_fit(analysis: Any, arguments: argparse.Namespace) -> None:
     diagnostics = analysis.classifier.diagnostics_
     verdict = as_options(diagnostics.verdict)
-    notes = [_whom_it_holds(analysis, arguments), *analysis.encoder.notes]
+    notes = [_privacy_note(analysis, arguments), *analysis.encoder.notes]
     if arguments.json:
         print_json(
             {
@@ -195,12 +195,12 @@ def _tell(analysis: Any, arguments: argparse.Namespace) -> None:
         say(line)
 
 
-def _whom_it_holds(analysis: Any, arguments: argparse.Namespace) -> str:
+def _privacy_note(analysis: Any, arguments: argparse.Namespace) -> str:
     if arguments.landmarks is not None:
-        return f"privacy: {arguments.output} holds nobody's features."
+        return f"privacy: {arguments.output} holds no person's features."
     n_rows = len(analysis.classifier.posterior_.parts[0].basis.centers)
     whose = f"{n_rows} people" if analysis.roles.count is None else f"{n_rows} rows"
     return (
-        f"privacy: {arguments.output} holds the features of {whose}, and everybody's probability given "
-        "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to hand it on."
+        f"privacy: {arguments.output} holds the features of {whose}, and each person's probability given "
+        "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to share it."
     )

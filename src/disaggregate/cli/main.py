@@ -9,7 +9,7 @@ from importlib.metadata import version
 from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, serve, subgroups
 from disaggregate.cli.errors import CommandError, in_words
 from disaggregate.cli.paths import require_separate_paths
-from disaggregate.cli.terminal import Parser, close_quietly, say, warnings_in_a_line, write_what_is_possible
+from disaggregate.cli.terminal import Parser, close_quietly, replace_unprintable, say, warnings_in_a_line
 
 COMMANDS = (check, fit, predict, subgroups, effects, sensitivity, report, serve, demo, reproduce)
 USER_MISTAKE = 2
@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
     int
         Exit code: 0 when all went well, 2 for a mistake that the user can correct.
     """
-    write_what_is_possible()
+    replace_unprintable()
     try:
         arguments = build_parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed its help or its complaint already

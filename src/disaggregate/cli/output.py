@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from disaggregate.cli.arguments import output_path
 from disaggregate.cli.errors import CommandError
 from disaggregate.cli.terminal import takes_all_characters, visible, visible_json
 
@@ -21,6 +22,14 @@ FEWEST_DIGITS = 3
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
     """Add the option for JSON output."""
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def add_output_arguments(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Add the table that a command writes, how text is written there, and the option for JSON output."""
+    formats = "table to write (.csv or .parquet)"
+    parser.add_argument("-o", "--output", type=output_path, required=required, metavar="OUT", help=formats)
+    add_raw_argument(parser)
+    add_json_argument(parser)
 
 
 def add_raw_argument(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +101,7 @@ def _fewer_columns(table: DataFrame) -> DataFrame:
 
 
 def _digits(table: DataFrame) -> Iterable[int | None]:
-    """Digits that each row is worth, as far as intervals tell."""
+    """Digits that each row is worth, judged by its interval."""
     if not {"conf_low", "conf_high"} <= set(table):
         return [None] * len(table)
     from disaggregate.tables.rounding import worthwhile_digits

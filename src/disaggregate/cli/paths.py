@@ -65,7 +65,7 @@ def _file_of(path: str | os.PathLike[str]) -> Path:
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Tell one file under two names: by its path, or by what the file system says, as for hard links."""
+    """Return whether two names are one file: by path, or as the file system says, for hard links."""
     if path == other:
         return True
     try:

@@ -1,4 +1,4 @@
-"""The table of people that a command asks a model about: read as that of the fit, and what was done is said."""
+"""The table of people of a command: read like that of the fit, with a note on what was done."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def read_people(arguments: argparse.Namespace, analysis: Any) -> DataFrame:
     read = read_with_notes(arguments.people, analysis.schema, reading_of(arguments))
     unfamiliar = UnfamiliarValues(analysis)
     unfamiliar.observe(read.table)
-    say_aside([*map(str, read.notes), *unfamiliar.messages()])
+    print_notes([*map(str, read.notes), *unfamiliar.messages()])
     return read.table
 
 
-def say_aside(lines: Iterable[Any]) -> None:
+def print_notes(lines: Iterable[Any]) -> None:
     """Say lines on standard error, so that they mix with no result."""
     for line in lines:
         say(line, error=True)

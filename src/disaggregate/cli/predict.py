@@ -6,11 +6,10 @@ import argparse
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_model_and_people, new_command
 from disaggregate.cli.errors import CommandError, errors_for_user
-from disaggregate.cli.output import FEWEST_DIGITS, add_json_argument, add_raw_argument, load_analysis, print_json
-from disaggregate.cli.people_table import say_aside
+from disaggregate.cli.output import FEWEST_DIGITS, add_output_arguments, load_analysis, print_json
+from disaggregate.cli.people_table import print_notes
 from disaggregate.cli.table_arguments import reading_of
 from disaggregate.cli.terminal import say
 
@@ -36,9 +35,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Add the sub-command to the parser."""
     parser = new_command(subparsers, "predict", "add each person's probability to a table", DESCRIPTION, EXAMPLES)
     add_model_and_people(parser)
-    parser.add_argument("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write")
-    add_raw_argument(parser)
-    add_json_argument(parser)
+    add_output_arguments(parser, required=True)
     parser.set_defaults(run=run)
 
 
@@ -57,10 +54,10 @@ def run(arguments: argparse.Namespace) -> None:
             n_rows = predict_folder(*given, level=arguments.level, on_unfamiliar=lines.extend)
         else:
             unfamiliar, reading = UnfamiliarValues(analysis), reading_of(arguments)
-            analysis = analysis.knowing(iter_table(arguments.people, ROWS, analysis.schema, reading=reading))
+            analysis = analysis.with_groups(iter_table(arguments.people, ROWS, analysis.schema, reading=reading))
             n_rows = write_rows(arguments.output, _predicted(analysis, arguments, unfamiliar), raw=arguments.raw)
             lines.extend(unfamiliar.messages())
-    say_aside(lines)
+    print_notes(lines)
     if arguments.json:
         print_json({"output": str(arguments.output), "rows": n_rows, "notes": lines})
     else:
@@ -79,7 +76,7 @@ def _predicted(analysis: Any, arguments: argparse.Namespace, unfamiliar: Any) ->
             analysis.schema,
             counted=lambda n_rows: bar.update(task, description="predicting", total=n_rows),
             reading=reading_of(arguments),
-            on_problems=say_aside,
+            on_problems=print_notes,
         )
         for piece in pieces:
             predicted = analysis.predict(piece, arguments.level)

@@ -1,4 +1,4 @@
-"""`disaggregate report`: one HTML page to hand on."""
+"""`disaggregate report`: one HTML page to share."""
 
 from __future__ import annotations
 

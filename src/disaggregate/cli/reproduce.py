@@ -59,7 +59,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--draws", type=whole_number(1), default=1000, metavar="N", help="draws to keep per chain (default: 1000)")
     add("--burn", type=whole_number(0), default=1000, metavar="N", help="sweeps to discard first (default: 1000)")
     add("--seed", type=whole_number(0), default=0, metavar="N", help="seed of data and samplers (default: 0)")
-    add("--quick", action="store_true", help="two repeats of 100 draws: to see that it runs, not what it finds")
+    add("--quick", action="store_true", help="two repeats of 100 draws: to see that it runs, not for its results")
     parser.set_defaults(run=run)
 
 

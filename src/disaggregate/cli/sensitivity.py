@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from disaggregate.cli.arguments import output_path, whole_number
+from disaggregate.cli.arguments import whole_number
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import errors_for_user
-from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.output import add_output_arguments, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 from disaggregate.cli.terminal import say
@@ -20,7 +20,7 @@ Each change takes as long as the fit did; `disaggregate report --sensitivity` sh
   trust    each reported share may be off by 0.1
   linear   linear kernel: every feature counts on a straight line
   rbf      rbf kernel: any smooth shape
-  weak     a quarter of the prior variance of the score: people are expected to be more alike
+  weak     a quarter of the prior variance of the score: people are expected to differ less
   strong   four times as much
 """
 EXAMPLES = """\
@@ -49,9 +49,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add("--change", type=names, action="extend", metavar="NAMES", help="some of the changes above (default: all)")
     add("--draws", type=whole_number(1), metavar="N", help="draws to keep per chain (default: as in the model)")
     add_min_group_size(parser)
-    add("-o", "--output", type=output_path, required=True, metavar="OUT", help="table to write (.csv or .parquet)")
-    add_raw_argument(parser)
-    add_json_argument(parser)
+    add_output_arguments(parser, required=True)
     parser.set_defaults(run=run)
 
 

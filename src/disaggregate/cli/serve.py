@@ -10,7 +10,7 @@ from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
-Open a page in the browser that leads from two tables to an answer. It runs on this machine only and talks to no
+Open a page in the browser that leads from two tables to an answer. It runs on this machine only and connects to no
 other. Files that are given to it are kept in a private folder until it stops.
 """
 EXAMPLES = """\

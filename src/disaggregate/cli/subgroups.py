@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import errors_for_user
-from disaggregate.cli.output import add_json_argument, add_raw_argument, load_analysis, print_table
+from disaggregate.cli.output import add_output_arguments, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
 
@@ -37,10 +36,8 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="estimates for exactly these people, not for many like them; intervals are wider where they are few",
     )
-    add("-o", "--output", type=output_path, metavar="OUT", help="table to write (.csv or .parquet)")
     add_min_group_size(parser)
-    add_raw_argument(parser)
-    add_json_argument(parser)
+    add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 

@@ -31,12 +31,12 @@ def visible(text: str, keep: str = "") -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(one if one in keep or not _is_obeyed(one) else _escaped(one) for one in text)
+    return "".join(one if one in keep or not _is_control(one) else _escaped(one) for one in text)
 
 
 def visible_json(text: str) -> str:
     r"""Write such characters of a JSON text as \\u009b, which means the same; its line ends stay."""
-    return "".join(f"\\u{ord(one):04x}" if one != "\n" and _is_obeyed(one) else one for one in text)
+    return "".join(f"\\u{ord(one):04x}" if one != "\n" and _is_control(one) else one for one in text)
 
 
 def say(text: Any, *, error: bool = False) -> None:
@@ -56,15 +56,15 @@ def say(text: Any, *, error: bool = False) -> None:
 def warnings_in_a_line() -> Iterator[None]:
     """Print warnings as messages for users: where in the code they were raised does not help them."""
 
-    def tell(message: Warning | str, *given: Any, **named: Any) -> None:
+    def show(message: Warning | str, *given: Any, **named: Any) -> None:
         say(f"warning: {message}", error=True)
 
     with warnings.catch_warnings():
-        warnings.showwarning = tell
+        warnings.showwarning = show
         yield
 
 
-def write_what_is_possible() -> None:
+def replace_unprintable() -> None:
     """Let characters that the terminal's encoding lacks be written as numbers, rather than end the command."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -73,7 +73,7 @@ def write_what_is_possible() -> None:
 
 
 def takes_all_characters() -> bool:
-    """Tell whether standard output can hold any text."""
+    """Return whether standard output can hold any text."""
     return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
 
 
@@ -124,7 +124,7 @@ class Parser(argparse.ArgumentParser):
         super()._print_message(visible(message, keep="\n") if message else message, file)
 
 
-def _is_obeyed(character: str) -> bool:
+def _is_control(character: str) -> bool:
     return unicodedata.category(character) in _OBEYED and character not in _HARMLESS
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PAPER = {"active kernels": "15", "seconds": "6"}
 
 TEXT = """\
-Three groups of 19, 16 and 20 individuals reported shares of 0.73, 0.25 and 0.85. Nobody's label is known to
+Three groups of 19, 16 and 20 individuals reported shares of 0.73, 0.25 and 0.85. No label is known to
 the fit; AUC is against the hidden labels of the individuals in the figure, which are simulated because the
 paper prints none. *Published*: the sampler of 2005, one chain. *Sparse*: the same prior with our moves and
 an intercept. *Default*: what `GroupStatsClassifier()` does, dense weights averaged over kernels."""

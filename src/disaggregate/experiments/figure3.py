@@ -38,7 +38,7 @@ On the training individuals fractions are ahead by {gain_train}, on fresh ones b
 
 
 def evidence_of(data: Bunch) -> dict[str, dict[int, float | Evidence]]:
-    """Tell the same groups in two ways."""
+    """Report on the same groups in two ways."""
     some = {group: AtLeast(1) if share > 0 else Count(0) for group, share in data.shares.items()}
     return {"multiple instance": some, "fractions": dict(data.shares)}
 

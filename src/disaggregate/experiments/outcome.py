@@ -1,4 +1,4 @@
-"""What an experiment is asked for, what it gives back, and how that is written to files."""
+"""Inputs and results of an experiment, and how the results are written to files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out.
+    """The results of a fit.
 
     Attributes
     ----------

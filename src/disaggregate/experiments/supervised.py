@@ -67,7 +67,7 @@ def _breast_cancer() -> tuple[np.ndarray, np.ndarray]:
 
 def _wine() -> tuple[np.ndarray, np.ndarray]:
     X, kind = load_wine(return_X_y=True)
-    return X[:, :4], (kind == 1).astype(int)  # four of its features: with all of them nobody errs
+    return X[:, :4], (kind == 1).astype(int)  # four of its features: with all of them no method errs
 
 
 TASKS = {"moons": _moons, "breast cancer": _breast_cancer, "wine": _wine}

@@ -83,7 +83,7 @@ class DenseSampling:
         """Set up as before, without the pilot runs."""
         require_tuned_kernels(found, len(plan.bases), plan.n_replicas)
         rows = distributed_rows(plan)
-        kernels = [_kernel_again(plan, one, rows) for one in found["kernels"]]
+        kernels = [_restored_kernel(plan, one, rows) for one in found["kernels"]]
         sampling = cls(plan, kernels, found["scores"])
         sampling._plan_draws([one["n_draws"] for one in found["kernels"]])
         return sampling
@@ -113,7 +113,7 @@ class DenseSampling:
         shares = allocate(sum(self._planned()) + n_draws, weights / weights.sum())
         self._plan_draws(np.maximum(shares, self._planned()).tolist())
 
-    def again_as_ladders(self, may_go_on: bool) -> DenseSampling | None:
+    def restarted_as_ladders(self, may_go_on: bool) -> DenseSampling | None:
         """Return the same with ladders where single chains ended in different modes; None where none did.
 
         Chains that may go on are given the benefit of the doubt as long as their draws are few.
@@ -255,7 +255,7 @@ def _chains(
 
 
 def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[ChainShape]:
-    """Say what snapshots of the chains of a kernel look like; those of fresh chains tell most of it."""
+    """Say what snapshots of the chains of a kernel look like; those of fresh chains give most of it."""
     backend, n_rungs = kernel.model.backend, len(kernel.tuning.powers)
     shapes = []
     for chain in chains:
@@ -267,7 +267,7 @@ def _shapes(kernel: TunedKernel, chains: list[DenseChains]) -> list[ChainShape]:
     return shapes
 
 
-def _kernel_again(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKernel:
+def _restored_kernel(plan: FitPlan, found: dict[str, Any], rows: Any) -> TunedKernel:
     model = kernel_model(plan, plan.bases[found["index"]], found["powers"], rows)
     require_same_digest(model.to_kernels, found["columns"])
     require_tuning(found, model.backend.target.components.n_coordinates)

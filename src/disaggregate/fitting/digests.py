@@ -24,6 +24,6 @@ def require_same_digest(array: np.ndarray, before: str) -> None:
     """
     if digest(array) != before:
         raise ValueError(
-            "the checkpoint cannot be resumed here: the kernel's columns came out with other digits than before. "
+            "the checkpoint cannot be resumed here: the kernel's columns have other digits than before. "
             "Resume on the same kind of machine, with the same libraries."
         )

@@ -19,7 +19,7 @@ _CLAIM = "README.txt"
 _CLAIMED = """\
 Posterior draws of one fit, written by disaggregate because draws_to= named this folder.
 
-*.npy  weights of the kernels in every draw; the fitted model reads them here as long as it lives
+*.npy  weights of the kernels in every draw; the fitted model reads them here as long as it exists
 *.raw  the same as the sampler left them, for a fit that is resumed or goes on with warm_start
 """
 

@@ -13,8 +13,8 @@ import numpy as np
 from disaggregate.basis import Basis
 from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
-from disaggregate.model.reports import log_peaks
-from disaggregate.parallel import run_tasks
+from disaggregate.model.powers import log_maxima
+from disaggregate.parallel.dispatch import run_tasks
 from disaggregate.posterior.bridge import bridge_evidence
 from disaggregate.posterior.convergence import rank_rhat
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
@@ -27,13 +27,13 @@ from disaggregate.sampler.dense.whole import WholeData
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 from disaggregate.sampler.rungs import first_powers
 
-# Searches for modes: enough to drop hopeless kernels by, and more for those in the running, in pairs from opposite
+# Searches for modes: enough to drop kernels of negligible weight, and more for the others, in pairs from opposite
 # sides of the prior, as searches from one side alone miss one of two modes every now and then.
 _FIRST_SEARCHES, MORE_SEARCHES = 2, 6
 
 # Log odds against the best kernel beyond which the normal approximation at the mode settles that a kernel is
-# hopeless: what leaves a kernel out, and again as much, as it was off by up to 2.6.
-_HOPELESS = 5.5
+# negligible: what leaves a kernel out, and again as much, as it was off by up to 2.6.
+_NEGLIGIBLE = 5.5
 
 # Log odds beyond which a kernel would be left out anyway; and the largest error of the evidence of those within.
 _NEAR_TIE = 2.5
@@ -73,7 +73,7 @@ class _SearchTask:
 class _TrialTask:
     kernel: _SearchedKernel
     lengths: Lengths
-    peak: float
+    log_maximum: float
     on_sweeps: Callable[[int], None] | None = None
 
 
@@ -104,24 +104,24 @@ def lengths_for(plan: FitPlan) -> Lengths:
 def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence], list[TunedKernel | None]]:
     """Find the evidence of each kernel, and tune those that are in the running; the others are None."""
     plan.prepare()
-    peak, lengths = float(log_peaks(plan.data).sum()), lengths_for(plan)
+    log_maximum, lengths = float(log_maxima(plan.data).sum()), lengths_for(plan)
     tasks = [
         _SearchTask(plan, basis, rng)
         for basis, rng in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
     ]
     searched = run_tasks(_search, tasks, 0, threads=plan.threads)  # takes a moment: no progress is shown
     log_prior = np.log(plan.odds / plan.odds.sum())
-    evidence = [LogEvidence(kernel.log_evidence + peak, np.nan) for kernel in searched]
+    evidence = [LogEvidence(kernel.log_evidence + log_maximum, np.nan) for kernel in searched]
     found: dict[int, TunedKernel] = {}
-    # A trial may find less evidence than the mode promised, and so bring a kernel back that seemed hopeless.
+    # A trial may find less evidence than the mode suggested, and so bring a kernel back that seemed negligible.
     while running := _in_the_running(evidence, log_prior, found):
-        trials = [_TrialTask(searched[index], lengths, peak) for index in running]
+        trials = [_TrialTask(searched[index], lengths, log_maximum) for index in running]
         n_sweeps = len(trials) * (pilot_sweeps(ENOUGH_TO_TUNE) + trial_sweeps(lengths.n_draws))
         what = "tuning" if len(bases) == 1 else "comparing kernels"
         for index, kernel in zip(running, _run(plan, _tune, trials, n_sweeps, what), strict=True):
             evidence[index], found[index] = kernel.log_evidence, kernel
         unclear = unclear_kernels(evidence, log_prior, sorted(found))
-        ladders = [_TrialTask(searched[index], lengths, peak) for index in unclear]
+        ladders = [_TrialTask(searched[index], lengths, log_maximum) for index in unclear]
         n_sweeps = len(ladders) * pilot_sweeps(lengths.n_compared)
         for index, kernel in zip(unclear, _run(plan, _tune_ladder, ladders, n_sweeps, what), strict=True):
             evidence[index] = kernel.log_evidence
@@ -130,9 +130,9 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
 
 
 def _in_the_running(evidence: list[LogEvidence], log_prior: np.ndarray, tried: Container[int]) -> list[int]:
-    """List the kernels that are not hopeless and were not tried yet."""
+    """List the kernels that are not negligible and were not tried yet."""
     log_odds = log_prior + [one.value for one in evidence]
-    return [i for i in np.flatnonzero(log_odds >= log_odds.max() - _HOPELESS).tolist() if i not in tried]
+    return [i for i in np.flatnonzero(log_odds >= log_odds.max() - _NEGLIGIBLE).tolist() if i not in tried]
 
 
 def worst_rhat(kernel: TunedKernel, chains: Sequence[DenseDraws]) -> float:
@@ -203,12 +203,12 @@ def _search(task: _SearchTask) -> _SearchedKernel:
 def _whole(model: KernelModel) -> WholeData:
     data = model.backend
     if not isinstance(data, WholeData):
-        raise TypeError("trials are for data that are held at once, and for two outcomes.")
+        raise TypeError("trials are for data that are in memory as a whole, and for two outcomes.")
     return data
 
 
 def _tune(task: _TrialTask) -> TunedKernel:
-    """Tune a kernel on a single replica and judge starts; on a ladder where starts or modes ask for it."""
+    """Tune a kernel on a single replica and judge starts; on a ladder where starts or modes require it."""
     kernel, data = task.kernel, task.kernel.data
     modes = best_modes([*kernel.modes, *search_modes(data.target, MORE_SEARCHES, kernel.rng)])
     kernel = replace(kernel, modes=modes)
@@ -221,15 +221,15 @@ def _tune(task: _TrialTask) -> TunedKernel:
     seen = f"short chains from {len(trial.position)} starts"
     if rhat > AGREE:
         return _tune_ladder(replace(task, kernel=kernel), f"{seen} disagreed (R-hat {rhat:.2f})")
-    bridge = bridge_evidence(data.target, trial.position, task.peak, kernel.rng)
+    bridge = bridge_evidence(data.target, trial.position, task.log_maximum, kernel.rng)
     reason = f"{seen} agreed (R-hat {rhat:.2f}) and searches found one mode"
     return replace(tuned(kernel.model, tuning), log_evidence=bridge, reason=reason)
 
 
 def _tune_ladder(task: _TrialTask, reason: str = "") -> TunedKernel:
-    """Tune a kernel on a ladder, whose pilot run tells the evidence too."""
+    """Tune a kernel on a ladder, whose pilot run estimates the evidence too."""
     kernel = task.kernel
     ladder = kernel.data.with_powers(first_powers(None))
     tuning = tune(ladder, None, task.lengths.n_compared, kernel.rng, task.on_sweeps, kernel.modes[0])
-    evidence = log_evidence([tuning.log_ratios], task.peak)
+    evidence = log_evidence([tuning.log_ratios], task.log_maximum)
     return replace(tuned(kernel.model, tuning), log_evidence=evidence, reason=reason)

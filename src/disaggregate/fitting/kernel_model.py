@@ -12,7 +12,7 @@ from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.outcomes import column_order, stacked
 from disaggregate.model.report_noise import make_report_noise
 from disaggregate.model.reports import make_reports
-from disaggregate.parallel import distribute
+from disaggregate.parallel.dispatch import distribute
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.parallel.partitions import Partitions
 from disaggregate.posterior.log_evidence import LogEvidence

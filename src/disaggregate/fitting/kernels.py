@@ -13,8 +13,9 @@ from disaggregate.basis.centers import ALL_ROWS
 from disaggregate.fitting.escalation import try_kernels
 from disaggregate.fitting.kernel_model import KernelModel, TunedKernel, distributed_rows, kernel_model, tuned
 from disaggregate.fitting.plan import FitPlan
-from disaggregate.model.reports import log_peaks
-from disaggregate.parallel import Monitor, run_tasks
+from disaggregate.model.powers import log_maxima
+from disaggregate.parallel.dispatch import run_tasks
+from disaggregate.parallel.monitor import Monitor
 from disaggregate.posterior.kernel_score import KernelScore
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence
 from disaggregate.sampler.dense.mode import Mode
@@ -23,7 +24,7 @@ from disaggregate.sampler.dense.tuning import ENOUGH_TO_COMPARE, ENOUGH_TO_TUNE,
 from disaggregate.sampler.rungs import first_powers
 
 # A kernel that is less probable than this is left out: it could hardly change an answer, and costs a run. Many
-# that are as good as each other must not all be left out.
+# that are equally good must not all be left out.
 _LEAST_WEIGHT = 0.1
 _LEAST_SHARE = 0.4
 
@@ -36,9 +37,9 @@ def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelSco
     """Return the kernels that share the draws, ready to run, and how all of them did.
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
-    modes tell how probable each kernel is, and chains need no ladder unless it is asked for. So it is where the
+    modes show how probable each kernel is, and chains need no ladder unless it is requested. So it is where the
     confidence of reports is learned, as they bind less. With more than two outcomes there is none.
-    Otherwise trials tell (:mod:`disaggregate.fitting.escalation`).
+    Otherwise trials decide (:mod:`disaggregate.fitting.escalation`).
     """
     if plan.partitions is not None:
         return _most_probable_of_partitions(plan)
@@ -102,17 +103,17 @@ def _compared(plan: FitPlan) -> list[Basis]:
 def weigh_by_ladders(plan: FitPlan) -> list[KernelScore]:
     """Compare kernels by pilot runs of ladders."""
     pilots = run_pilots(plan, _compared(plan), [None] * len(plan.bases), ENOUGH_TO_COMPARE)
-    peak = float(log_peaks(plan.data).sum())
-    return score_kernels(plan, [log_evidence([pilot.tuning.log_ratios], peak) for pilot in pilots])
+    log_maximum = float(log_maxima(plan.data).sum())
+    return score_kernels(plan, [log_evidence([pilot.tuning.log_ratios], log_maximum) for pilot in pilots])
 
 
 def weigh_by_modes(plan: FitPlan) -> tuple[list[KernelScore], list[Mode]]:
     """Compare kernels by the evidence that each would have if its posterior were normal (Laplace)."""
     plan.prepare()
-    peak = 0.0 if plan.n_outcomes > 2 else float(log_peaks(plan.data).sum())
+    log_maximum = 0.0 if plan.n_outcomes > 2 else float(log_maxima(plan.data).sum())
     pairs = zip(plan.bases, plan.streams.for_pilots(len(plan.bases)), strict=True)
     modes = [best_mode(kernel_model(plan, basis, np.ones(1)).backend.target, 2, rng) for basis, rng in pairs]
-    return score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes]), modes
+    return score_kernels(plan, [LogEvidence(mode.log_evidence + log_maximum, 0.0) for mode in modes]), modes
 
 
 def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
@@ -126,18 +127,18 @@ def most_probable(plan: FitPlan) -> tuple[int, list[KernelScore]]:
 def _most_probable_of_partitions(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
     """Choose one kernel by the evidence that it would have if the posterior were normal (Laplace).
 
-    With so many rows it nearly is, and this tells kernels apart in a few looks at the data, where ladders would
+    With so many rows it nearly is, and this compares kernels in a few passes over the data, where ladders would
     take hours.
     """
     plan.prepare()
     rows, scores, index = distributed_rows(plan), [], 0
     if len(plan.bases) > 1:
-        peak = float(log_peaks(plan.data).sum())
+        log_maximum = float(log_maxima(plan.data).sum())
         rng = np.random.default_rng(0)
         modes = [
             best_mode(kernel_model(plan, basis, np.ones(1), rows).backend.target, 1, rng) for basis in plan.bases
         ]
-        scores = score_kernels(plan, [LogEvidence(mode.log_evidence + peak, 0.0) for mode in modes])
+        scores = score_kernels(plan, [LogEvidence(mode.log_evidence + log_maximum, 0.0) for mode in modes])
         index = int(np.argmax([score.weight for score in scores]))
     n_replicas = 1 if plan.n_replicas is None else plan.n_replicas
     [rng] = plan.streams.for_pilots(1)

@@ -16,8 +16,9 @@ from disaggregate.model.outcome_places import MOST_OUTCOMES
 from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_samples
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
-from disaggregate.parallel import Executor, Threads
 from disaggregate.parallel.monitor import ProgressCallback
+from disaggregate.parallel.runners import Executor
+from disaggregate.parallel.threads import Threads
 from disaggregate.sampler.chain import Schedule
 from disaggregate.sampler.dense.partitioned import PartitionSources
 from disaggregate.sampler.model import Prior
@@ -58,7 +59,7 @@ class FitPlan:
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features)
-        Individuals sorted by group; an even choice of them where there are partitions.
+        Individuals sorted by group; evenly spaced ones where there are partitions.
     data : GroupedData
         What the groups report.
     partitions : PartitionSources or None
@@ -168,7 +169,7 @@ class FitPlan:
         return self.has_samples or self.n_outcomes > MOST_OUTCOMES
 
     def prepare(self) -> None:
-        """Make sure that what the fit needs is compiled."""
+        """Ensure that what the fit needs is compiled."""
         if self.n_outcomes > 2:
             prepare_outcomes(self.has_places and not self.intercepts_are_weights)
         elif self.schedule.moves == "dense":

@@ -1,4 +1,4 @@
-"""What comes out of a fit."""
+"""The results of a fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from disaggregate.posterior.mixture import Posterior
 
 @dataclass(frozen=True)
 class Fitted:
-    """What came out.
+    """The results of a fit.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """What a checkpoint must hold: types, shapes and sizes, before any chain, and with it compiled code, sees it.
 
-Compiled code does not look where it writes. So nothing of a file goes to it that does not fit the data of the fit
-that is to be resumed, no matter where the file was written.
+Compiled code does not check where it writes. So no part of a file reaches it that does not match the data of the
+fit to be resumed, no matter where the file was written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LARGEST_WORD = 2**128
 
 
 def _one_complaint(check: Callable[Given, None]) -> Callable[Given, None]:
-    """Let a check say one thing of whatever is wrong, as things may be missing or of any type."""
+    """Raise the same error for anything wrong, as parts may be missing or of any type."""
 
     @functools.wraps(check)
     def checked(*given: Given.args, **named: Given.kwargs) -> None:
@@ -54,7 +54,7 @@ def require_tuned_kernels(found: Any, n_bases: int, n_replicas: int | None) -> N
     n_bases : int
         Number of candidates.
     n_replicas : int or None
-        Replicas that were asked for.
+        Replicas that were requested.
     """
     _require(isinstance(found, dict) and set(found) == {"scores", "kernels"}, "what pilot runs found")
     _require_scores(found["scores"], n_bases)
@@ -164,7 +164,7 @@ def require_sparse_found(found: Any, n_bases: int, n_replicas: int | None) -> No
     n_bases : int
         Number of candidates.
     n_replicas : int or None
-        Replicas that were asked for.
+        Replicas that were requested.
     """
     _require(isinstance(found, dict) and set(found) == {"scores", "index", "powers", "n_draws"}, "what it found")
     _require_scores(found["scores"], n_bases)
@@ -294,7 +294,7 @@ def _require_consistent(state: State, size: int, data: SparseData) -> None:
 
 
 def _is_close(found: np.ndarray, expected: np.ndarray, parts: np.ndarray) -> bool:
-    """Tell whether two sums agree up to rounding, given the sizes of their parts."""
+    """Return whether two sums agree up to rounding, given the sizes of their parts."""
     return bool((np.abs(found - expected) <= _ROUNDING * parts.max(initial=0.0)).all())
 
 
@@ -357,7 +357,7 @@ def _require_scores(scores: Any, n_bases: int) -> None:
 
 
 def _is_evidence(known: Any) -> bool:
-    """Tell evidence, whose error need not be known."""
+    """Return whether this is evidence, whose error need not be known."""
     error = known.std_error if isinstance(known, LogEvidence) else None
     return isinstance(error, float) and _is_number(known.value) and (np.isnan(error) or _is_number(error))
 
@@ -398,7 +398,7 @@ def _is_finite(value: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _are_moderate(array: np.ndarray) -> bool:
-    """Tell whether numbers are such as sampling leaves: none is NaN, and those that are finite have squares."""
+    """Return whether numbers are such as sampling leaves: none is NaN, and those that are finite have squares."""
     return not bool((np.isnan(array) | (np.isfinite(array) & (np.abs(array) > _LARGEST))).any())
 
 
@@ -417,5 +417,5 @@ def _require(sound: bool, what: str) -> None:
 
 def _damaged(what: str) -> ValueError:
     return ValueError(
-        f"the checkpoint is damaged, or was not written by this fit: {what}. Give another one to start anew."
+        f"the checkpoint is damaged, or was not written by this fit: {what}. Give another one for a new fit."
     )

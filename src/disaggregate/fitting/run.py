@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from disaggregate.fitting.draw_storage import DrawStorage
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.fitting.results import Fitted
-from disaggregate.parallel import Runner, Watcher, run_round_robin
+from disaggregate.parallel.round_robin import run_round_robin
+from disaggregate.parallel.runners import Runner, Watcher
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.storage.draw_store import DrawStore
 
@@ -39,7 +40,7 @@ class Sampling(Protocol):
     def lengthen(self, n_draws: int) -> None:
         """Plan some more draws per chain."""
 
-    def again_as_ladders(self, may_go_on: bool) -> Sampling | None:
+    def restarted_as_ladders(self, may_go_on: bool) -> Sampling | None:
         """Return the same with ladders where single chains ended in different modes; None where none did.
 
         Chains that may go on are given the benefit of the doubt as long as their draws are few.

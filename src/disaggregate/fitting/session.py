@@ -18,8 +18,8 @@ from disaggregate.fitting.results import Fitted
 from disaggregate.fitting.run import Sampling, run
 from disaggregate.fitting.sparse import SparseSampling
 from disaggregate.groups import GroupedData
-from disaggregate.parallel import Watcher
 from disaggregate.parallel.monitor import ProgressCallback
+from disaggregate.parallel.runners import Watcher
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.stopping import more_draws
 from disaggregate.storage.atomic_files import require_disk_space
@@ -30,7 +30,7 @@ class Checkpoints(Protocol):
     """Reads and writes checkpoints; given to a session, so that fitting knows nothing about files."""
 
     def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
-        """Tell fits apart."""
+        """Return a digest that identifies the fit."""
 
     def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:
         """Read where a run was; None if it never wrote a checkpoint."""
@@ -109,12 +109,12 @@ class FitSession:
         if isinstance(random_state, Integral) and int(random_state) != self._saved["seed"]:
             raise ValueError(
                 f"{self._path} belongs to a fit with random_state={self._saved['seed']}, not {random_state}. Give "
-                "the same seed to resume it, or another checkpoint to start anew."
+                "the same seed to resume it, or another checkpoint for a new fit."
             )
         return self._saved["seed"]
 
     def start_or_resume(self, plan: FitPlan) -> None:
-        """Set the chains up, anew or as they are on file."""
+        """Set the chains up, as new ones or from the checkpoint."""
         self._require_no_other_checkpoint()
         self._seed, self._plan = plan.streams.seed, plan
         if self._folder is not None and not self._has_draws_on_disk():
@@ -134,12 +134,12 @@ class FitSession:
         if last is None or last._sampling is None:
             raise ValueError(
                 "warm_start needs the chains of the last fit, which copies and saved models leave behind; fit "
-                "anew with more n_draws."
+                "again with more n_draws."
             )
         if last._fingerprint != self._fingerprint:
             raise ValueError(
-                "warm_start goes on from the last fit, which had other data or settings; give the same, or "
-                "fit anew without it."
+                "warm_start continues the last fit, which had other data or settings; give the same, or "
+                "fit again without it."
             )
         if last._folder != self._folder:
             raise ValueError("warm_start adds draws where those of the last fit are; give the same draws_to=.")
@@ -153,7 +153,7 @@ class FitSession:
         Parameters
         ----------
         missing_draws : callable, optional
-            Tells how many draws per chain are missing; without it there is one round of them.
+            Returns how many draws per chain are missing; without it there is one round of them.
         """
         plan, writer = self.plan, None
         with plan.threads:
@@ -179,9 +179,9 @@ class FitSession:
     def _has_more(
         self, missing_draws: Callable[[Posterior], float] | None, writer: CheckpointWriter | None
     ) -> bool:
-        """Tell whether chains that are done have to go on, as ladders or for another round of draws."""
+        """Return whether chains that are done have to go on, as ladders or for another round of draws."""
         may_go_on = missing_draws is not None and more_draws(self._ready.n_planned) > 0
-        ladders = self._ready.again_as_ladders(may_go_on)
+        ladders = self._ready.restarted_as_ladders(may_go_on)
         if ladders is not None:
             self._singles, self._sampling = self._ready, self._with_store(ladders)
             if writer is not None:
@@ -199,7 +199,7 @@ class FitSession:
         return True
 
     def _require_no_other_checkpoint(self) -> None:
-        """Refuse to start anew over the checkpoint of a fit that may have cost hours."""
+        """Refuse to replace the checkpoint of another fit, which may have taken hours."""
         if self._path is not None and not self._resume and Path(self._path).exists():
             raise ValueError(
                 f"checkpoint={str(self._path)!r} exists already. Resume it (resume=True), remove it, or "
@@ -217,7 +217,7 @@ class FitSession:
         return self._folder or MemoryStorage()
 
     def _has_draws_on_disk(self) -> bool:
-        """Tell whether a checkpoint has its draws in a folder; whether it makes sense is judged later."""
+        """Return whether a checkpoint has its draws in a folder; its content is checked later."""
         chains = [] if self._saved is None else self._saved["chains"]
         known = [chain for chain in chains if isinstance(chain, dict)] if isinstance(chains, list) else []
         return any(are_on_disk(chain.get("kept")) for chain in known)

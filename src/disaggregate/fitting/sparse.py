@@ -95,8 +95,8 @@ class SparseSampling:
         for chain in self._chains:
             chain.schedule = replace(chain.schedule, n_draws=chain.schedule.n_draws + n_draws)
 
-    def again_as_ladders(self, may_go_on: bool) -> None:
-        """Leave chains as they are: ladders of sparse weights are expensive, and asked for or not."""
+    def restarted_as_ladders(self, may_go_on: bool) -> None:
+        """Leave chains as they are: ladders of sparse weights are expensive, and used only on request."""
 
     def resume_state(self) -> dict[str, Any]:
         """Return what the pilot runs found."""
@@ -118,7 +118,7 @@ class SparseSampling:
             require_active_columns(chain.draws(), len(self._data.gram))  # also those that are in files
 
     def _shape(self, chain: SparseChain | LadderChain) -> SparseShape:
-        """Say what the snapshot of a chain looks like; that of a fresh one tells most of it."""
+        """Say what the snapshot of a chain looks like; that of a fresh one gives most of it."""
         data, n_rungs = self._data, len(self._powers)
         sums = [np.zeros(n, dtype=np.int64) for n in (data.psi.shape[1], len(data.evidence.likelihood))]
         of_ladder = (np.zeros(n_rungs - 1),) if n_rungs > 1 else ()

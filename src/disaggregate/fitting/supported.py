@@ -44,7 +44,7 @@ def _require_for_sparse(data: GroupedData) -> None:
     if any(population is not None for population in data.populations):
         raise ValueError(
             'Population needs prior="gaussian_process"; spike and slab is the model of 2005, whose reports '
-            "speak of the rows themselves."
+            "describe the rows themselves."
         )
 
 

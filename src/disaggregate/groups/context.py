@@ -60,11 +60,11 @@ class Context:
         """Return the context of each row, shape (n_rows, n_features); arguments as for :meth:`beside`."""
         if groups is None:
             return np.zeros_like(X)
-        known = self.knowing([(X, groups)])
+        known = self.with_groups([(X, groups)])
         index = indices_of(groups, known.names)
         return np.where(index[:, None] >= 0, known.relative_means[index], 0.0)
 
-    def knowing(self, pieces: Iterable[tuple[np.ndarray, Sequence[Hashable]]]) -> Context:
+    def with_groups(self, pieces: Iterable[tuple[np.ndarray, Sequence[Hashable]]]) -> Context:
         """Return a context that knows more groups, each by the average of its rows in all pieces.
 
         Parameters

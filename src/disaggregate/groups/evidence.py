@@ -50,7 +50,7 @@ _AS_GOOD_AS_EXACT = 1000.0
 # Sharper than any grid of weighted counts.
 _SHARPEST_WEIGHTED = 1e6
 
-# Standard deviations beyond which a report leaves no weight to speak of.
+# Standard deviations beyond which a report leaves negligible weight.
 _FARTHEST = 12.0
 
 
@@ -60,6 +60,7 @@ class Evidence(ABC):
     nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
     takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
     is_uninformative: ClassVar[bool] = False
+    can_be_simulated: ClassVar[bool] = False  # whether the report can be drawn, to compare it with draws
     excludes_others: ClassVar[bool] = False  # whether counts outside its support are impossible, and not only rare
 
     @abstractmethod
@@ -90,7 +91,7 @@ class Evidence(ABC):
         return self.log_likelihood(n)[counts]
 
     def support(self, n: int) -> tuple[int, int]:
-        """Return the least and the greatest count that the report leaves any weight to speak of.
+        """Return the least and the greatest count that the report leaves more than negligible weight.
 
         Parameters
         ----------
@@ -191,6 +192,7 @@ class Fraction(Evidence):
 
     nouns: ClassVar[tuple[str, str]] = ("share", "shares")
     takes_weights: ClassVar[bool] = True
+    can_be_simulated: ClassVar[bool] = True
 
     share: float
     confidence: float | Literal["auto"] = 1000.0
@@ -294,6 +296,7 @@ class Count(_Limits):
     """An exact tally: ``positives`` members are positive."""
 
     nouns: ClassVar[tuple[str, str]] = ("count", "counts")
+    can_be_simulated: ClassVar[bool] = True
 
     positives: int
 
@@ -416,14 +419,14 @@ class Survey(Evidence):
         )
         if self.positives > self.sampled:
             raise ValueError(
-                f"Survey expects no more positives than people asked, got positives={self.positives} "
+                f"Survey expects no more positives than people sampled, got positives={self.positives} "
                 f"and sampled={self.sampled}."
             )
 
     def log_likelihood(self, n: int) -> np.ndarray:
         if self.sampled > n:
             raise ValueError(
-                f"Survey(sampled={self.sampled}) expects at most the group's {n} members to have been asked; "
+                f"Survey(sampled={self.sampled}) expects at most the group's {n} members to have been sampled; "
                 "use Population if the members are the sample."
             )
         return log_hypergeometric(self.positives, n, np.arange(n + 1), self.sampled)
@@ -601,7 +604,7 @@ class AllOf(Evidence):
         lows, highs = zip(*(others or [(0, n)]), strict=True)
         least = max(min(lows), *(low for low, _ in firm), 0)
         greatest = min(max(highs), *(high for _, high in firm), n)
-        if least > greatest:  # they contradict each other, which their likelihood will tell
+        if least > greatest:  # they contradict each other, which their likelihood will show
             return min(low for low, _ in supports), max(high for _, high in supports)
         return least, greatest
 

@@ -33,12 +33,12 @@ def index_labels(rows: Any) -> list | None:
 
 
 def is_dataframe(value: Any) -> bool:
-    """Tell whether ``value`` is a pandas or polars dataframe."""
+    """Return whether ``value`` is a pandas or polars dataframe."""
     return hasattr(value, "columns") and hasattr(value, "shape") and hasattr(value, "dtypes")
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN and pandas' NA or NaT from values."""
+    """Return whether this is None, NaN, or pandas' NA or NaT."""
     if value is None or value is pd.NA or value is pd.NaT:
         return True
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))

@@ -30,7 +30,7 @@ class GroupedData:
     offsets : ndarray of shape (n_groups + 1,)
         Where each group starts among the sorted rows.
     order : ndarray of shape (n_rows,)
-        The caller's row at each sorted place; members keep the caller's order inside their group.
+        The caller's row of each sorted row; members keep the caller's order inside their group.
     units : ndarray of int, shape (n_rows,)
         How much each sorted row counts: 1, or its survey weight in whole units.
     log_likelihood : ndarray of shape (sum of units + n_groups,)

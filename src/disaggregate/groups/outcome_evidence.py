@@ -33,7 +33,7 @@ ROUNDING = 0.005
 # Beyond this confidence the Dirichlet density is a spike at one count vector.
 _SHARPEST = 1e9
 
-# Of a count that is told exactly the normal law has the whole interval from half below to half above, as if the
+# Of a count that is known exactly the normal law has the whole interval from half below to half above, as if the
 # count had been rounded: its variance.
 _OF_ROUNDING = 1.0 / 12.0
 
@@ -393,13 +393,13 @@ def _nearest_counts(exact: np.ndarray, n: int) -> np.ndarray:
 
 
 def _named(kind: str, values: Any) -> dict[Hashable, Any]:
-    """Take the outcomes that are told; at least one must be."""
+    """Take the outcomes that have a number; at least one must."""
     if not isinstance(values, Mapping):
         raise ValueError(f"{kind} expects a mapping from outcomes to numbers, got {values!r}.")
     known = {name: value for name, value in values.items() if not is_missing(value)}
     if not known:
         raise ValueError(
-            f"{kind} tells nothing: no outcome has a number. Give Unknown() where nothing was reported."
+            f"{kind} carries no information: no outcome has a number. Give Unknown() where nothing was reported."
         )
     return known
 

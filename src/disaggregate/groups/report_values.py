@@ -26,7 +26,7 @@ def whole_number(kind: str, name: str, value: Any) -> int:
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Tell numbers from everything else; True and False are answers, not numbers."""
+    """Return whether this is a number; True and False are labels, not numbers."""
     if not isinstance(value, (Real, Decimal)) or isinstance(value, bool):
         return False
     try:
@@ -56,6 +56,6 @@ def require_whole_population(kind: str, size: int | None, n: int) -> None:
 
 
 def set_fields(evidence: Any, **values: Any) -> None:
-    """Keep plain Python numbers, so that equal reports are equal objects whatever they were typed as."""
+    """Keep plain Python numbers, so that equal reports are equal objects whatever type they had."""
     for name, value in values.items():
         object.__setattr__(evidence, name, value)

@@ -65,7 +65,7 @@ def reports_by_group(reports: Any, ids: Sequence[Hashable], row_labels: Sequence
     ids : sequence of hashable
         Group id of each row.
     row_labels : sequence, optional
-        Labels of the rows, which tell a Series by row from a Series by group.
+        Labels of the rows, which distinguish a Series by row from a Series by group.
     """
     if reports is None:
         raise ValueError("y is None; give what each group reports, by group or one share for each row.")
@@ -125,7 +125,7 @@ def _is_hashable(value: Any) -> bool:
 
 
 def _series_is_by_row(series: pd.Series, ids: Sequence[Hashable], row_labels: Sequence | None) -> bool:
-    """Tell a Series with one value per row from one with one value per group, by its index."""
+    """Return whether a Series has one value per row, not one per group, judged by its index."""
     labels = series.index.to_list()
     if len(labels) != len(ids):
         if set(ids).isdisjoint(labels):

@@ -90,7 +90,7 @@ def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = 
 
 
 def is_group_target(y: Any) -> bool:
-    """Tell whether ``y`` was made by :func:`group_target`."""
+    """Return whether ``y`` was made by :func:`group_target`."""
     return isinstance(y, np.ndarray) and y.dtype == object and y.size > 0 and isinstance(y.flat[0], GroupRecord)
 
 

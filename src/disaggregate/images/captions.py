@@ -1,4 +1,4 @@
-"""Captions: what the words of a picture tell about its regions, as evidence on the count of positives."""
+"""Captions: what the words of a picture say about its regions, as evidence on the count of positives."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def word_evidence(
     Returns
     -------
     dict
-        From picture (its id, or its place in the sequence) to evidence; ``Count(0)`` where the caption does
+        From picture (its id, or its index in the sequence) to evidence; ``Count(0)`` where the caption does
         not have the word.
 
     Examples
@@ -55,7 +55,7 @@ def word_evidence(
 
 
 def read_captions(captions: Captions) -> dict[Any, frozenset[str] | None]:
-    """Return the distinct words of each picture, by its id or its place; None where there is no caption."""
+    """Return the distinct words of each picture, by its id or its index; None where there is no caption."""
     by_picture = captions if isinstance(captions, Mapping) else dict(enumerate(captions))
     return {picture: _distinct_words(picture, caption) for picture, caption in by_picture.items()}
 

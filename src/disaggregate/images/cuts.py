@@ -19,7 +19,7 @@ class Cut(NamedTuple):
 def normalised_cuts(affinity: NDArray[np.float64], n_parts: int) -> NDArray[np.int64]:
     """Cut a graph in two again and again, each time where it costs least (Shi & Malik, 2000).
 
-    scikit-image's ``cut_normalized`` cuts up to a threshold instead, which gives no hold on the number of parts,
+    scikit-image's ``cut_normalized`` cuts up to a threshold instead, which does not control the number of parts,
     and its iterative eigensolver may not converge on flat or noisy pictures. Graphs of regions are small, so
     that all of their eigenvectors are cheap.
 

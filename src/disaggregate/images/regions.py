@@ -14,7 +14,7 @@ from disaggregate.images.read_images import read_image, scikit_image
 Method: TypeAlias = Literal["slic", "ncut"]
 
 # Weight of nearness against likeness of colour in SLIC, and the smallest region as a share of the average one
-# that was asked for: a sun in a wide sky must stay a region of its own.
+# that was requested: a sun in a wide sky must stay a region of its own.
 COMPACTNESS = 20.0
 SMALLEST = 0.1
 # Normalised cuts join what a finer SLIC cut apart. A difference in Lab colour of 10 is one that everybody sees.

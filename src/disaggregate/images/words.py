@@ -186,7 +186,7 @@ class WordFinder(BaseEstimator):
 def _warn_of_words_everywhere(words: frozenset[str]) -> None:
     if words:
         warnings.warn(
-            f"Left out, as they are in every caption and nothing tells them from the rest: {_listed(words)}. "
+            f"Left out, as they are in every caption and nothing separates them from the rest: {_listed(words)}. "
             "Add pictures without them to learn them.",
             UserWarning,
             stacklevel=4,
@@ -196,8 +196,8 @@ def _warn_of_words_everywhere(words: frozenset[str]) -> None:
 def _refuse_words_everywhere(words: frozenset[str]) -> None:
     if words:
         raise ValueError(
-            f"Words must be missing from some captions, or nothing tells them from the rest, but every one has "
-            f"{_listed(words)}. Add pictures without them."
+            f"Words must be missing from some captions, or nothing separates them from the rest, but every "
+            f"caption has {_listed(words)}. Add pictures without them."
         )
 
 

@@ -170,7 +170,7 @@ def normal_expected(
 ) -> Expected:
     """Take the counts for normal, with their mean and covariance, and the report for normal around them.
 
-    The last category is left out, as the others tell it.
+    The last category is left out, as the others determine it.
 
     Parameters
     ----------

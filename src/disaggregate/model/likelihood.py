@@ -26,7 +26,7 @@ from disaggregate.model.populations import (
 )
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
 
-# Of a count whose law is as good as a point nothing can be learned, and nothing may be divided by its variance.
+# From a count whose law is almost a point nothing can be learned, and nothing may be divided by its variance.
 LEAST_VARIANCE = 1e-12
 
 # The normal density over an interval of less than this many standard deviations, the farther out the fewer, is as
@@ -190,7 +190,7 @@ def slices_of(reports: Reports, j: int) -> tuple[slice, slice]:
 
 
 def is_forced(reports: Reports, rung: int, j: int) -> bool:
-    """Tell whether the evidence leaves no choice of labels."""
+    """Return whether the evidence leaves no choice of labels."""
     return bool(reports.most[rung, j] == 0 or reports.fewest[rung, j] == reports.total[j])
 
 

@@ -1,4 +1,4 @@
-"""Outcomes that a report does not tell apart are one category of it."""
+"""Outcomes that a report does not distinguish are one category of it."""
 
 from __future__ import annotations
 

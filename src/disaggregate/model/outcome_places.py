@@ -1,8 +1,8 @@
 """Intercepts of groups integrated out, for several outcomes: one number per contrast and group.
 
 As :mod:`disaggregate.model.places`, with vectors. The offsets o of a group are normal around a centre c with the
-same deviation s along each contrast. Reports of large groups tell them to within a hair, so that a chain could not
-move them and the weights by turns. The integral over them,
+same deviation s along each contrast. Reports of large groups determine them almost exactly, so that a chain could
+not move them and the weights alternately. The integral over them,
 
     L = integral of exp(l(o)) N(o; c, s^2 I) do,
 
@@ -29,12 +29,12 @@ NEAR = 0.1
 LONGEST = 3.0
 MOST_STEPS = 60
 
-# Slopes so many widths to both sides tell how wide the density is; and how much wider or narrower than the
+# Slopes so many widths to both sides show how wide the density is; and how much wider or narrower than the
 # information of the report says it can be.
 APART = 1.0
 NARROWEST, WIDEST = 0.1, 4.0
 
-# Added to curvatures, in units of their trace: a report that does not tell all outcomes apart, with a prior that
+# Added to curvatures, in units of their trace: a report that does not distinguish all outcomes, with a prior that
 # says nothing, leaves a direction without any.
 _JITTER = 1e-12
 
@@ -64,7 +64,7 @@ class Expansion(NamedTuple):
 Expand = Callable[[np.ndarray, np.ndarray], Expansion]
 
 
-class Peaks(NamedTuple):
+class Modes(NamedTuple):
     """The most probable offsets of each group, and how wide the density is around them.
 
     Attributes
@@ -119,7 +119,7 @@ def _of_degree_5(d: int) -> Rule:
     return Rule(np.array([np.zeros(d), *axes, *pairs])[weights > 0.0], weights[weights > 0.0])
 
 
-def find_peaks(expand: Expand, center: np.ndarray, deviation: float) -> Peaks:
+def find_modes(expand: Expand, center: np.ndarray, deviation: float) -> Modes:
     """Find the most probable offsets by Newton's steps with the expected curvature, halved where they lead down.
 
     Parameters
@@ -153,11 +153,11 @@ def find_peaks(expand: Expand, center: np.ndarray, deviation: float) -> Peaks:
         offsets[better], value[better] = tried[better], reached[better]
         slope[better] = there.slope[better] - precision * (tried - center)[better]
         curvature[better] = _definite(there.information[better] + prior)
-    return Peaks(offsets, _root(expand, center, precision, offsets, curvature), value)
+    return Modes(offsets, _root(expand, center, precision, offsets, curvature), value)
 
 
 def _definite(curvature: np.ndarray) -> np.ndarray:
-    """Make sure that matrices can be factored, also where a trajectory has gone astray."""
+    """Ensure that matrices can be factored, also where a trajectory diverges."""
     eye = np.eye(curvature.shape[1])
     finite = np.isfinite(curvature).all(axis=(1, 2), keepdims=True)
     size = np.trace(curvature, axis1=1, axis2=2)[:, None, None]
@@ -167,7 +167,7 @@ def _definite(curvature: np.ndarray) -> np.ndarray:
 def _root(
     expand: Expand, center: np.ndarray, precision: float, offsets: np.ndarray, curvature: np.ndarray
 ) -> np.ndarray:
-    """Find how wide the density is: as wide as slopes beside the peak say."""
+    """Find how wide the density is: as wide as slopes beside the mode say."""
     n_groups, d = offsets.shape
     everywhere = np.ones(n_groups, dtype=np.bool_)
     root = np.swapaxes(np.linalg.inv(np.linalg.cholesky(curvature)), 1, 2)
@@ -197,20 +197,20 @@ class Nodes(NamedTuple):
     log_weight: np.ndarray
 
 
-def nodes_around(peaks: Peaks, center: np.ndarray, deviation: float) -> Nodes:
-    """Lay nodes around the peaks.
+def nodes_around(modes: Modes, center: np.ndarray, deviation: float) -> Nodes:
+    """Lay nodes around the modes.
 
     Parameters
     ----------
-    peaks : Peaks
+    modes : Modes
         The most probable offsets.
     center, deviation
-        As for :func:`find_peaks`.
+        As for :func:`find_modes`.
     """
     d = center.shape[1]
     rule = rule_of(d)
-    offsets = peaks.offsets + np.einsum("gab,nb->nga", peaks.root, rule.nodes)
-    log_volume = np.linalg.slogdet(peaks.root)[1] - d * math.log(deviation)
+    offsets = modes.offsets + np.einsum("gab,nb->nga", modes.root, rule.nodes)
+    log_volume = np.linalg.slogdet(modes.root)[1] - d * math.log(deviation)
     log_prior = -0.5 * np.sum((offsets - center) ** 2, axis=2) / deviation**2
     of_rule = np.log(rule.weights) + 0.5 * np.sum(rule.nodes**2, axis=1)
     return Nodes(offsets, log_prior + log_volume + of_rule[:, None])

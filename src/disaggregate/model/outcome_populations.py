@@ -7,7 +7,7 @@ own and pooled are its means over the group's rows and over all rows, and M thei
     V_j      = lambda_j / (n_j + lambda_j) (mixture's mean of p p' - pi_j pi_j') + (diag pi_j - pi_j pi_j') / S_j
     shares_j ~ Normal(pi_j, V_j)
 
-over all outcomes that the report tells but one, which the others tell; outcomes that it does not tell apart are
+over all outcomes in the report but one, which the others determine; outcomes that it does not distinguish are
 one category. lambda_j follows from the ratio F of variances between and within groups, both summed over the
 outcomes. For two outcomes this is the law of one share.
 """
@@ -26,7 +26,7 @@ from disaggregate.model.outcomes import UNIT, contrasts, probabilities_of
 from disaggregate.model.populations import FARTHEST, LEAST, SHARE_ERROR, SMOOTHNESS, mean_rows
 from disaggregate.model.reports import sample_arrays
 
-# Rows times populations up to which all rows are the pool; beyond, an even choice of them is.
+# Rows times populations up to which all rows are the pool; beyond, evenly spaced ones are.
 LARGEST_POOL = 2**20
 
 # Logits differ by no more than this where probabilities are products of two exponentials.
@@ -340,7 +340,7 @@ def _density(samples: OutcomeSamples, law: _Law) -> tuple[np.ndarray, np.ndarray
 
 
 def category_covariance(samples: OutcomeSamples, covariance: np.ndarray) -> np.ndarray:
-    """Covariance of the categories that reports tell, with the error of print; 1 where there is no category.
+    """Covariance of the categories in the reports, with the rounding error of print; 1 where there is no category.
 
     The error treats all categories alike: whichever is left out, the volume is the same.
 

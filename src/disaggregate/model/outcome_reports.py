@@ -20,7 +20,7 @@ _FEWEST_OF_ALL = 2**16
 class OutcomeReports(NamedTuple):
     """What the groups report, end to end.
 
-    Outcomes that a report does not tell apart are one category of it.
+    Outcomes that a report does not distinguish are one category of it.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
         evidence.append(np.zeros(0))
         if report.population is not None:
             law[j] = SAMPLE
-        if not _speaks_of_counts(report):
+        if not _is_about_counts(report):
             continue
         category[j], has_rest = categories_of(report.named_outcomes, data.outcomes)
         n_categories[j] = len(report.named_outcomes) + has_rest
@@ -191,7 +191,7 @@ def _exact_groups(data: GroupedOutcomes) -> tuple[list[tuple[int, np.ndarray] | 
     return groups, tables
 
 
-def _speaks_of_counts(report: Any) -> bool:
+def _is_about_counts(report: Any) -> bool:
     """Whether a report says anything of the counts of its group's own people."""
     return report.population is None and not report.is_uninformative
 
@@ -203,7 +203,7 @@ def _lattices(data: GroupedOutcomes) -> dict[int, tuple[Lattice, np.ndarray]]:
     found = {}
     reports: tuple[Any, ...] = data.evidence
     for j, (report, n) in enumerate(zip(reports, data.people.tolist(), strict=True)):
-        if not _speaks_of_counts(report):
+        if not _is_about_counts(report):
             continue
         if (report, n) not in known:
             known[report, n] = allowed_counts(report, n, len(report.named_outcomes) < len(data.outcomes))

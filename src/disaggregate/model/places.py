@@ -1,8 +1,8 @@
 """The likelihood of a group's report with the group's own intercept integrated out.
 
 The offset o of a group is normal around a centre c, which the group's context gives it, with the deviation of the
-place component. The reports tell it so well that a chain could hardly move it and the weights by turns. It is one
-number per group, so the integral over it is as good as exact by the trapezoidal rule, on nodes that lie around the
+place component. The reports determine it so well that a chain could hardly move it and the weights alternately. It
+is one number per group, so the trapezoidal rule computes the integral over it almost exactly, on nodes around the
 most probable offset, as far apart as the density there is wide:
 
     L = integral of exp(l(o)) N(o; c, s^2) do
@@ -92,7 +92,7 @@ def integrate(
     if is_bound:
         reach, n = BOUND_REACH * deviation, BOUND_NODES
     else:
-        center, width = _peak(log_density, center, deviation)
+        center, width = _mode(log_density, center, deviation)
         reach, n = 0.5 * (NODES - 1) * SPACING * width, NODES
     offsets = center + np.linspace(-reach, reach, n)
     values = np.array([log_density(offset) for offset in offsets])
@@ -102,15 +102,15 @@ def integrate(
     return Nodes(offsets, mass / mass.sum(), best + math.log(float(mass.sum()) * spacing))
 
 
-def _peak(log_density: Callable[[float], float], center: float, deviation: float) -> tuple[float, float]:
+def _mode(log_density: Callable[[float], float], center: float, deviation: float) -> tuple[float, float]:
     """Most probable offset, and how wide the density is there."""
     grid = center + FARTHEST_OFFSET * np.sinh(np.linspace(-4.0, 4.0, SEARCHED)) / math.sinh(4.0)
     best = int(np.argmax([log_density(offset) for offset in grid]))
     around = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
     found = minimize_scalar(lambda o: -log_density(o), bounds=around, method="bounded", options={"xatol": 1e-7})
-    peak, step = float(found.x), 1e-3 * deviation
+    mode, step = float(found.x), 1e-3 * deviation
     while True:
-        here, below, above = (log_density(peak + change) for change in (0.0, -step, step))
+        here, below, above = (log_density(mode + change) for change in (0.0, -step, step))
         if 2.0 * here - below - above < 1.0:  # within a deviation or so the density is about normal
-            return peak, step / math.sqrt(max(2.0 * here - below - above, (step / deviation) ** 2))
+            return mode, step / math.sqrt(max(2.0 * here - below - above, (step / deviation) ** 2))
         step *= 0.5

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaincinv, gammaln, kve
 
-# The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
+# The support of log delta2: wider than any data can distinguish, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
 
 # Width of the first interval of a slice of log delta2.
@@ -63,7 +63,7 @@ class ScalePrior(NamedTuple):
         return np.where(inside, value, -np.inf)
 
     def log_kernel_at(self, log_scale: float) -> float:
-        """Return the same for one number, which slices ask for many times."""
+        """Return the same for one number, which slice sampling needs many times."""
         if not abs(log_scale) <= LOG_SCALE_BOUND:
             return -math.inf
         return self.power * log_scale - self.rate * math.exp(log_scale) - self.inverse_rate * math.exp(-log_scale)

@@ -20,7 +20,8 @@ import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
 from disaggregate.groups.learned_confidence import CONFIDENCES, TAIL, mixing_weights
-from disaggregate.model.reports import Reports, log_peaks, make_reports
+from disaggregate.model.powers import log_maxima
+from disaggregate.model.reports import Reports, make_reports
 
 __all__ = ["CONFIDENCES", "TAIL", "ReportNoise", "make_report_noise", "reports_with_confidence"]
 
@@ -100,12 +101,12 @@ def make_report_noise(data: GroupedData) -> ReportNoise | None:
     groups = [j for j, known in enumerate(data.evidence) if known.learns_confidence]
     if not groups:
         return None
-    starts, totals, peaks = data.starts, data.totals, log_peaks(data)
+    starts, totals, maxima = data.starts, data.totals, log_maxima(data)
     entries, densities, tails = [], [], []
     for j in groups:
         own = np.arange(starts[j], starts[j + 1])
         counts = own - starts[j] if data.nodes is None else data.nodes[own]
-        unit = np.exp(-peaks[j])
+        unit = np.exp(-maxima[j])
         entries.append(own)
         densities.append(unit * data.evidence[j].densities(counts, int(totals[j])))
         tails.append(np.full(len(own), unit))

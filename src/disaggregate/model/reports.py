@@ -10,6 +10,7 @@ import numpy as np
 
 from disaggregate.groups.evidence import Population
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.model.powers import at_powers, log_maxima, nearest_allowed
 
 # How a group's count of positives is treated. EXACT: as the Poisson-binomial sum that it is. NOTHING: the same,
 # but there is no evidence on it. NORMAL: as a normal count with the right mean and variance, where the exact
@@ -26,9 +27,6 @@ MOST_STATES_OF_CELLS = 2**12
 
 # Weight that the others of a sample have at least when one person is left out.
 LEAST_LEFT = 1e-9
-
-# How fast counts that the evidence excludes come back as its power falls.
-_SOFTNESS = 2.0
 
 
 class Reports(NamedTuple):
@@ -101,7 +99,7 @@ class Reports(NamedTuple):
 
 
 def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports:
-    """Lay out what the groups report; :func:`log_peaks` says what the scaling took away.
+    """Lay out what the groups report; :func:`log_maxima` says what the scaling took away.
 
     Parameters
     ----------
@@ -113,7 +111,7 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
     powers = np.ones(1) if powers is None else np.asarray(powers, dtype=np.float64)
     starts = data.starts
     nodes = _nodes(data)
-    log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), np.diff(starts))
+    log_likelihood = data.log_likelihood - np.repeat(log_maxima(data), np.diff(starts))
     law = _laws(data, log_likelihood)
     people = data.people
     capacity = [np.where(law != NORMAL, values, 0).max() for values in (people, data.totals + 1)]
@@ -142,17 +140,10 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
     return with_powers(base, powers)
 
 
-def log_peaks(data: GroupedData) -> np.ndarray:
-    """Find the log likelihood of each group's evidence at the count that suits it best."""
-    return np.maximum.reduceat(data.log_likelihood, data.starts[:-1])
-
-
 def with_powers(reports: Reports, powers: np.ndarray) -> Reports:
     """Raise the evidence to several powers.
 
-    Counts that the evidence allows have their likelihood raised to the power. Counts that it excludes are let in
-    again, the more easily the lower the power and the nearer they are to an allowed one, because a power of an
-    exact tally would be the same tally. The likelihood of a population's share is raised where it is computed.
+    See :mod:`disaggregate.model.powers`. The likelihood of a population's share is raised where it is computed.
 
     Parameters
     ----------
@@ -166,11 +157,7 @@ def with_powers(reports: Reports, powers: np.ndarray) -> Reports:
         one = {name: getattr(reports, name)[:1] for name in ("log_likelihood", "likelihood", "fewest", "most")}
         return reports._replace(**one, powers=powers)
     nearest, distance = _nearest_allowed(reports)
-    log_likelihood = np.empty((len(powers), len(base)))
-    for row, power in zip(log_likelihood, powers, strict=True):
-        penalty = _SOFTNESS * power / (1.0 - power) if power < 1.0 else np.inf
-        row[:] = power * base[nearest]
-        row[distance > 0] -= penalty * distance[distance > 0]
+    log_likelihood = at_powers(base, powers, nearest, distance)
     is_whole = (powers == 1.0)[:, None]
     return reports._replace(
         log_likelihood=log_likelihood,
@@ -217,7 +204,7 @@ def _laws(data: GroupedData, log_likelihood: np.ndarray) -> np.ndarray:
 
 
 def _bounds(law: np.ndarray, log_likelihood: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Find evidence that tells no count that it allows from another."""
+    """Find evidence that gives the same likelihood to all counts that it allows."""
     is_flat = [values[np.isfinite(values)].min() == 0.0 for values in _split(log_likelihood, starts)]
     is_wide = [np.isfinite(values).sum() > 1 for values in _split(log_likelihood, starts)]
     return ((law == NORMAL) & is_flat & is_wide).astype(np.int64)
@@ -285,15 +272,6 @@ def _split(values: np.ndarray, starts: np.ndarray) -> list[np.ndarray]:
 
 def _nearest_allowed(reports: Reports) -> tuple[np.ndarray, np.ndarray]:
     """For each count, where the nearest count is that its group's evidence allows, and how many people away."""
-    nearest, distance = [], []
-    people = np.add.reduceat(reports.counts, reports.offsets[:-1])
-    for group, (start, stop) in enumerate(pairwise(reports.starts)):
-        nodes = reports.nodes[start:stop]
-        allowed = np.flatnonzero(np.isfinite(reports.log_likelihood[0, start:stop]))
-        after = np.clip(np.searchsorted(nodes[allowed], nodes), 0, len(allowed) - 1)
-        before = np.maximum(after - 1, 0)
-        is_before = np.abs(nodes[allowed[before]] - nodes) < np.abs(nodes[allowed[after]] - nodes)
-        chosen = np.where(is_before, allowed[before], allowed[after])
-        nearest.append(start + chosen)
-        distance.append(np.abs(nodes[chosen] - nodes) * people[group] / reports.total[group])
-    return np.concatenate(nearest), np.concatenate(distance)
+    nearest, distance = nearest_allowed(reports.starts, reports.nodes, reports.log_likelihood[0])
+    n_counts, people = np.diff(reports.starts), np.add.reduceat(reports.counts, reports.offsets[:-1])
+    return nearest, distance * np.repeat(people, n_counts) / np.repeat(reports.total, n_counts)

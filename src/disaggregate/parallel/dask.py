@@ -92,7 +92,7 @@ def _wait_unless_interrupted(client: Any, futures: list[Any]) -> None:
         except TimeoutError:
             patience -= POLL_SECONDS if is_interrupted() else 0.0
         except CancelledError:
-            return  # there is no scheduler any more, of which the results will tell
+            return  # there is no scheduler any more, which the results will show
         if patience < 0.0:
             client.cancel(futures)
             raise ConnectionError("the fit was interrupted, and the workers did not come back.")
@@ -105,7 +105,7 @@ def _results(client: Any, futures: list[Any]) -> list[Any]:
     except CancelledError as error:
         raise ConnectionError(
             "the connection to the Dask scheduler was lost, and its work too. After a fit with checkpoint=, fit "
-            "again with resume=True, on another cluster or without executor=, and it goes on to the same draws."
+            "again with resume=True, on another cluster or without executor=, and it continues to the same draws."
         ) from error
     except BaseException:
         client.cancel(futures)
@@ -122,7 +122,7 @@ def executor_of(candidate: Any) -> Any:
 
 
 def is_dask_client(candidate: Any) -> bool:
-    """Tell a Dask client without importing Dask, which few fits need."""
+    """Return whether this is a Dask client, without importing Dask, which few fits need."""
     return any(
         f"{kind.__module__}.{kind.__qualname__}" == "distributed.client.Client" for kind in type(candidate).__mro__
     )

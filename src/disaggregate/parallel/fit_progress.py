@@ -12,7 +12,7 @@ from typing import Literal
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from disaggregate.durations import duration
+from disaggregate.parallel.durations import duration
 from disaggregate.parallel.monitor import ProgressCallback, progress_console
 
 ShowProgress = bool | Literal["auto"]
@@ -44,8 +44,8 @@ class Forecast:
         self._before, self._own = _Pace(), _Pace()
         self.share = 0.0
 
-    def tell(self, n_done: int, n_sweeps: int, what: str, now: float) -> None:
-        """Learn how far a stage is; a new one tells first that nothing is done.
+    def update(self, n_done: int, n_sweeps: int, what: str, now: float) -> None:
+        """Record how far a stage is; a new one first reports that nothing is done.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Forecast:
             self._n_before += self._n_done
             self._before, self._own = self._before.together(self._own), _Pace()
             self._stage = what
-        self._own.tell(n_done, now)
+        self._own.update(n_done, now)
         self._n_done, self._n_sweeps = n_done, n_sweeps
         done, left = self._n_before + n_done, n_sweeps - n_done + self._n_later
         self.share = max(self.share, done / max(done + left, 1))
@@ -82,13 +82,13 @@ class Forecast:
 
 @dataclass
 class _Pace:
-    """How long sweeps took, from the first of them that were reported: what goes before them is no sweep."""
+    """How long sweeps took, from the first of them that were reported: what happens before them is no sweep."""
 
     n_sweeps: int = 0
     seconds: float = 0.0
     first: tuple[int, float] | None = None
 
-    def tell(self, n_done: int, now: float) -> None:
+    def update(self, n_done: int, now: float) -> None:
         if self.first is not None:
             self.n_sweeps, self.seconds = n_done - self.first[0], now - self.first[1]
         elif n_done > 0:
@@ -116,7 +116,7 @@ class FitProgress:
     show : bool or "auto"
         Whether to show it; "auto" where the fit takes longer than some ten seconds. It is logged anyway.
     clock : callable, optional
-        Tells the time in seconds.
+        Returns the time in seconds.
     """
 
     def __init__(self, n_sampled: int, show: ShowProgress, clock: Callable[[], float] = time.monotonic) -> None:
@@ -144,15 +144,15 @@ class FitProgress:
             self._bar.stop()
 
     def __call__(self, n_done: int, n_sweeps: int, what: str) -> None:
-        """Learn how far a stage of the fit is."""
-        self._forecast.tell(n_done, n_sweeps, what, self._clock())
+        """Record how far a stage of the fit is."""
+        self._forecast.update(n_done, n_sweeps, what, self._clock())
         left = self._forecast.seconds_left
         if left is not None:
-            self._tell(left)
+            self._announce(left)
         words = f"about {duration(left)} left" if left else ""
         self._bar.update(self._task, completed=self._forecast.share, description=what, left=words)
 
-    def _tell(self, left: float) -> None:
+    def _announce(self, left: float) -> None:
         """Say once how long it will take, and show the line if that is long."""
         in_all = left + self._clock() - self._begun
         if self._show == "auto" and in_all > _LONG and not self._is_shown:

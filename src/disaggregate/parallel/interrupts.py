@@ -1,7 +1,7 @@
 """Ctrl-C that costs no draws: from the first sweep on it is noted, and running work ends in order.
 
 An exception can come between any two lines, also between the last sweep and the file that is to hold it. So a fit
-that has begun to draw is not interrupted by one, but looks whether somebody has asked it to stop.
+that has begun to draw is not interrupted by one, but checks whether it was asked to stop.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Interrupts:
     def __init__(self) -> None:
         self.is_deferred = False
         self.came = False
-        self.process = os.getpid()  # a forked one begins anew
+        self.process = os.getpid()  # a forked process starts without it
 
     def defer(self) -> None:
         """Note the next interrupt from now on, instead of raising it; one more is meant, and raised."""
@@ -56,7 +56,7 @@ def deferred_interrupts() -> Iterator[Interrupts]:
     if _is_noted_here():
         yield _current if _is_main_thread() else Interrupts()  # type: ignore[misc]
         return
-    if not _is_ours_to_take():
+    if not _can_handle_signals():
         yield Interrupts()
         return
     outer, _current = _current, Interrupts()
@@ -75,7 +75,7 @@ def defer_interrupts() -> None:
 
 
 def is_interrupted() -> bool:
-    """Tell whether an interrupt was noted and those who work should come to an end."""
+    """Return whether an interrupt was noted and those who work should come to an end."""
     return _is_noted_here() and _current.came  # type: ignore[union-attr]
 
 
@@ -87,8 +87,8 @@ def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _is_ours_to_take() -> bool:
-    """Tell whether signals come here, and to nobody else: neither to a handler of the user nor to one of ours."""
+def _can_handle_signals() -> bool:
+    """Return whether signals come here, and neither to a handler of the user nor to one of ours."""
     if not _is_main_thread():
         return False
     handler = signal.getsignal(signal.SIGINT)

@@ -44,7 +44,7 @@ class Monitor:
         self._n_sweeps, self._n_done, self._what = n_sweeps, 0, what
 
     def __enter__(self) -> Monitor:
-        self._tell(0)
+        self._report(0)
         return self
 
     def __exit__(
@@ -60,9 +60,9 @@ class Monitor:
         """Take a chain's report of sweeps done."""
         if self._stopped.is_set():
             raise Interrupted
-        self._tell(n_sweeps)
+        self._report(n_sweeps)
 
-    def _tell(self, n_sweeps: int) -> None:
+    def _report(self, n_sweeps: int) -> None:
         """Report more sweeps, never more in total than were planned: some runs find that they need more."""
         with self._lock:
             n_sweeps = min(n_sweeps, self._n_sweeps - self._n_done)
@@ -81,7 +81,7 @@ def progress_console() -> Console:
 
 
 def progress_bar(unit: str, show: bool) -> Bar:
-    """Make a bar on standard error that tells what is done, how many of how many, and how long it will take.
+    """Make a bar on standard error: what is done, how many of how many, and how long it will take.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Chains on an executor, in rounds: their draws come back every few seconds.
 
-An executor only maps, and cannot be asked anything meanwhile. Between two rounds all chains are here, so that they
+An executor only maps, and cannot be queried meanwhile. Between two rounds all chains are here, so that they
 can be written down, and an interrupt costs nothing. Where a round is cut changes no draw.
 """
 
@@ -43,7 +43,7 @@ class OnExecutor:
             if is_interrupted() or not self._round(executor, waiting, seconds):
                 return False
             seconds = min(GROWTH * seconds, _LONGEST)
-            self._tell_watcher(waiting)
+            self._notify_watcher(waiting)
         return True
 
     def _round(self, executor: Executor, waiting: list[Runner], seconds: float) -> bool:
@@ -64,8 +64,8 @@ class OnExecutor:
             self._monitor.on_sweeps(runner.n_done - n_done)
         return True
 
-    def _tell_watcher(self, moved: list[Runner]) -> None:
-        """Let the watcher ask for the runners, see them, and do what is due, while they do not move."""
+    def _notify_watcher(self, moved: list[Runner]) -> None:
+        """Let the watcher request the runners, see them, and do what is due, while they do not move."""
         self._watcher.while_waiting()
         for runner in moved:
             self._watcher.after_batch(runner)

@@ -12,7 +12,7 @@ import threadpoolctl
 
 
 class _Limit:
-    """The limit of the whole process: set by the first who asks for it, lifted by the last who is done.
+    """The limit of the whole process: set by the first user, lifted by the last.
 
     Fits in several threads would else lift it under one another, or leave it behind.
     """
@@ -23,7 +23,7 @@ class _Limit:
     def enter(self, libraries: Callable[[], threadpoolctl.ThreadpoolController]) -> None:
         with self._lock:
             if self._n_users == 0:
-                _take_control()
+                _control_from_this_thread()
                 self._stack.enter_context(libraries().limit(limits=1, user_api="blas"))
             self._n_users += 1
 
@@ -31,15 +31,15 @@ class _Limit:
         with self._lock:
             self._n_users -= 1
             if self._n_users == 0:
-                _take_control()
+                _control_from_this_thread()
                 self._stack.close()
 
     def forget_the_lock(self) -> None:
-        """Take a new lock in a forked process, where whoever held the old one is not there to let it go."""
+        """Take a new lock in a forked process, where the thread that held the old one does not exist."""
         self._lock = threading.Lock()
 
 
-def _take_control() -> None:
+def _control_from_this_thread() -> None:
     """Let this thread set the limit: newer versions listen to the first one alone, which need not be the last."""
     controller = getattr(threadpoolctl, "OpenBLASController", None)
     if (clear := getattr(controller, "clear_controlling_thread", None)) is not None:

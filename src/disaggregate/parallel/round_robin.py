@@ -1,4 +1,4 @@
-"""Chains round robin: each advances one batch in turn, so that all are about equally far whenever a run ends."""
+"""Chains round robin: each advances one batch at a time, so that all are about equally far whenever a run ends."""
 
 from __future__ import annotations
 

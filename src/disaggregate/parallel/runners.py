@@ -25,7 +25,7 @@ class Runner(Protocol):
         """Take a snapshot: everything that the next batch depends on, and what was drawn so far."""
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Resume from a state."""
 
 
 class Watcher:

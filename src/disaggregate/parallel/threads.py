@@ -21,7 +21,7 @@ class Threads:
     n_jobs : int or None
         Number of threads; None and -1 mean one per core.
     on_failure : callable, optional
-        Called when a task fails or the wait is interrupted, so that the others can be told to stop.
+        Called when a task fails or the wait is interrupted, so that the others can stop.
     """
 
     def __init__(self, n_jobs: int | None, on_failure: Callable[[], None] | None = None) -> None:

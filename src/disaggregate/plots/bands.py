@@ -43,8 +43,8 @@ def effect_bands(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     parts = [(None, table)] if len(keys) == 1 else list(table.groupby(keys[1], observed=True))
     if len(parts) > len(COLOURS):
         raise ValueError(
-            f"This plot tells {len(COLOURS)} lines apart, but {keys[1]!r} has {len(parts)} values. Give fewer, "
-            f"such as predictions(..., {{{keys[0]!r}: None, {keys[1]!r}: [a few values]}})."
+            f"This plot has {len(COLOURS)} colours for lines, but {keys[1]!r} has {len(parts)} values. Give "
+            f"fewer, such as predictions(..., {{{keys[0]!r}: None, {keys[1]!r}: [a few values]}})."
         )
 
     ax = axes_or_new(ax)

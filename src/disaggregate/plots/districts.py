@@ -80,7 +80,7 @@ def group_scatter(
 
 
 def _draw_legend(ax: Axes, n_groups: int) -> None:
-    """Put a short legend among the points and a long one beside them, where it hides nobody."""
+    """Put a short legend among the points and a long one beside them, where it hides no point."""
     if n_groups <= MOST_INSIDE:
         ax.legend(loc="best", framealpha=0.9, fontsize="small")
     else:

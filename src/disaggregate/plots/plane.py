@@ -43,7 +43,7 @@ def as_plane(X: Any) -> Plane:
 
 
 def point_area(n: int) -> float:
-    """Return the area of a mark that lets n of them be told apart."""
+    """Return the area of a mark such that n of them can be distinguished."""
     return float(np.clip(500.0 / np.sqrt(n), 9.0, 36.0))
 
 

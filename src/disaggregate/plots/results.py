@@ -34,7 +34,7 @@ def key_columns(table: pd.DataFrame) -> list[str]:
 
 
 def suppressed_rows(table: pd.DataFrame) -> list[bool]:
-    """Tell which rows have no numbers because they describe too few people."""
+    """Find which rows have no numbers because they describe too few people."""
     return [is_suppressed(note) for note in table[NOTE]] if NOTE in table else [False] * len(table)
 
 

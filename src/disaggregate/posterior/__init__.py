@@ -1,1 +1,1 @@
-"""Stage 6, what comes out: draws, diagnostics, predictions, rates of subgroups."""
+"""Stage 6, results: draws, diagnostics, predictions, rates of subgroups."""

@@ -64,7 +64,7 @@ def average_draws(predict: Predict, people: Any, weight: NDArray[np.float64]) ->
 
 
 def batch_size(n_draws: int | None) -> int:
-    """Return how many rows to ask for together when each has so many draws; few while that is unknown."""
+    """Return how many rows to request together when each has so many draws; few while that is unknown."""
     return FIRST_ROWS if n_draws is None else max(1, VALUES_AT_ONCE // n_draws)
 
 

@@ -43,8 +43,8 @@ def reported_shares(
 ) -> ReportedShares | None:
     """Find what the reports of the fit say of the groups of some rows; None where they bound nothing.
 
-    A report bounds its group only where the rows are all of its people. What groups report that must not be told
-    bounds nothing either: it would follow from the bounds of several subgroups.
+    A report bounds its group only where the rows are all of its people. Reports that must not be published
+    bound nothing either: they would follow from the bounds of several subgroups.
 
     Parameters
     ----------

@@ -16,7 +16,9 @@ from disaggregate.sampler.evenly_spaced import evenly_spaced
 _N_CURVATURES = 12
 
 
-def bridge_evidence(target: Target, draws: np.ndarray, peak: float, rng: np.random.Generator) -> LogEvidence:
+def bridge_evidence(
+    target: Target, draws: np.ndarray, log_maximum: float, rng: np.random.Generator
+) -> LogEvidence:
     """Estimate the log evidence by Bennett's acceptance ratio between a normal density and the posterior.
 
     The first half of the draws makes the normal density, the second half and as many draws of it the estimate:
@@ -28,7 +30,7 @@ def bridge_evidence(target: Target, draws: np.ndarray, peak: float, rng: np.rand
         The posterior, on its first rung.
     draws : ndarray of shape (n_chains, n_draws, n_coordinates)
         Draws of it.
-    peak : float
+    log_maximum : float
         Log likelihood that was taken out of the reports to scale them.
     rng : numpy.random.Generator
         Draws from the normal density.
@@ -36,7 +38,7 @@ def bridge_evidence(target: Target, draws: np.ndarray, peak: float, rng: np.rand
     half = draws.shape[1] // 2
     reference = _normal_like(target, draws[:, :half].reshape(-1, draws.shape[2]))
     ratios = [_log_ratios(target, reference, late, rng) for late in draws[:, half:]]
-    return log_evidence([ratio[:, None, :] for ratio in ratios], peak)
+    return log_evidence([ratio[:, None, :] for ratio in ratios], log_maximum)
 
 
 class _Normal(NamedTuple):

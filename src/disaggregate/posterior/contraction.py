@@ -1,6 +1,6 @@
-"""What the reports tell about an estimate: how much narrower it is than the prior alone would have it.
+"""How much the reports say about an estimate: how much narrower it is than the prior alone would make it.
 
-Chains that agree and data that can tell are two statements. The first is about the computation, this is about the
+Chains that agree and informative data are two things. The first is about the computation, this is about the
 second. The posterior contraction of a quantity is 1 - posterior variance / prior variance: the share of its prior
 variance that the reports removed. Where they removed little, the estimate and its interval are those of the prior.
 """
@@ -23,7 +23,7 @@ ON_PRIOR = "prior"
 # less than 0.7, of the prior's.
 _MOSTLY, _PARTLY = 0.9, 0.5
 
-# Rates nearer to 0 or 1 than this are as good as certain.
+# Rates nearer to 0 or 1 than this are almost certain.
 _LEAST_RATE = 1e-6
 
 
@@ -58,9 +58,9 @@ def total_contraction(posterior: FloatArray, prior: FloatArray) -> float:
 def rate_contraction(posterior: FloatArray, prior: FloatArray, weight: FloatArray) -> FloatArray:
     """Contraction of rates of subgroups, as far as they differ from the rate of all subgroups together.
 
-    Any report tells the rate of everybody, and a subgroup's rate with it. What has to be learned is how the
-    subgroup differs, on the probit scale, so that rare outcomes are judged as common ones are. A single subgroup
-    is judged by its own rate.
+    Any report determines the rate of everybody, and with it a subgroup's rate roughly. What has to be learned
+    is how the subgroup differs, on the probit scale, so that rare outcomes are judged as common ones are. A single
+    subgroup is judged by its own rate.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from disaggregate.tables.dataframes import dataframe_of
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Individuals whose scores are checked: beyond this many, an even choice of them. And values of f held at once.
+# Individuals whose scores are checked: beyond this many, evenly spaced ones. And values of f in memory at once.
 _MOST_INDIVIDUALS = 500
 VALUES_AT_ONCE = 2**23
 
@@ -43,7 +43,7 @@ _MOST_NAMED = 8
 
 # What the verdict says of the one group that is farthest off; a name may hold anything.
 _OF_ONE_GROUP = re.compile(
-    r"; group .* standard deviations (?:above|below) what its members' features tell", re.DOTALL
+    r"; group .* standard deviations (?:above|below) what its members' features (?:predict|tell)", re.DOTALL
 )
 
 
@@ -95,7 +95,7 @@ class Diagnostics:
 
     @property
     def rests_on(self) -> str:
-        """Whether the groups tell how individuals differ, in words; empty where the prior is not known."""
+        """What the differences between individuals rest on, in words; empty where the prior is not known."""
         return in_words(np.array([self.contraction]))[0]
 
     def summary(self) -> DataFrame:
@@ -111,7 +111,7 @@ class Diagnostics:
         )
 
     def naming_only(self, groups: Collection[Hashable]) -> Diagnostics:
-        """Return the same with a verdict that tells nothing of single groups but of these.
+        """Return the same with a verdict that names no single groups but these.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ def diagnose(
             f" Predictions rest on f at the individuals alone, which has at least {scores:.0f} effective draws."
         )
     removed = _removed(posterior, X[individuals[:: max(1, len(individuals) // _MOST_JUDGED)]])
-    verdict += _judge_telling(removed)
+    verdict += _judge_information(removed)
     if ladder is not None:
         verdict += _judge_swaps(ladder) + _judge_gain(ladder)
     if reports is not None and reports.is_surprising:
@@ -258,7 +258,7 @@ def _differences(scores: np.ndarray) -> np.ndarray:
     return (scores - scores.mean(axis=1, keepdims=True)).reshape(len(scores), -1)
 
 
-def _judge_telling(removed: float) -> str:
+def _judge_information(removed: float) -> str:
     on = in_words(np.array([removed]))[0]
     if not on:
         return ""
@@ -266,7 +266,7 @@ def _judge_telling(removed: float) -> str:
     if on == ON_PRIOR:
         return (
             f" How individuals differ rests on the prior: {share}. Take rates of subgroups for assumptions, not "
-            "for findings; more groups, or groups that differ more in make-up, would tell more."
+            "for findings; more groups, or groups that differ more in make-up, would say more."
         )
     how = "rests on the groups and on the prior" if on == ON_BOTH else "rests on the groups"
     return f" How individuals differ {how}: {share}."
@@ -293,7 +293,7 @@ def _judge_mixing(ladder: LadderReport) -> str:
 
 
 def _judge_gain(ladder: LadderReport) -> str:
-    """Say whether the reports tell more than the base rate, where that was compared."""
+    """Say whether the reports say more than the base rate, where that was compared."""
     if np.isnan(ladder.gain):
         return ""
     odds = f"{_rounded(np.exp(min(abs(ladder.gain), 13.8)))} to 1"
@@ -305,7 +305,7 @@ def _judge_gain(ladder: LadderReport) -> str:
     return (
         f" The reports say little beyond the base rate: the odds are {doubt}. Individual probabilities stay near "
         "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "
-        "would tell more."
+        "would say more."
     )
 
 
@@ -315,9 +315,9 @@ def _judge_reports(reports: PredictiveCheck) -> str:
     chance = "p below 0.001" if reports.p_value < 0.001 else f"p = {reports.p_value:.2g}"
     return (
         f" The model explains the reports badly ({chance}; group {reports.groups[worst]!r} lies "
-        f"{abs(reports.surprise[worst]):.1f} standard deviations {side} what its members' features tell): "
+        f"{abs(reports.surprise[worst]):.1f} standard deviations {side} what its members' features predict): "
         "groups differ in more than these features, or the reports are less exact than was claimed. Intervals are "
-        "then too narrow: add features that tell the groups apart, set group_effects=True, or let the "
+        "then too narrow: add features in which the groups differ, set group_effects=True, or let the "
         'confidence be learned (confidence="auto").'
     )
 
@@ -341,7 +341,7 @@ def _farthest(reports: PredictiveCheck) -> int:
 
 
 def _rounded(odds: float) -> str:
-    """Two digits are all that odds deserve, and a million is as good as more."""
+    """Two digits are all that odds deserve, and a million is enough."""
     return "a million" if odds > 9e5 else f"{float(f'{odds:.2g}'):,.10g}"
 
 
@@ -354,7 +354,7 @@ def _judge(worst: float, fewest: float, n_chains: int, n_draws: int) -> tuple[bo
         return False, (
             f"{who} ({seen}): the result depends on where they started, so do not rely on it yet. "
             f"Run longer (n_burn={4 * n_draws}, n_draws={4 * n_draws}); if that does not help, the groups may "
-            "be too few or too large to tell several explanations apart, and fewer centers or a wider kernel "
+            "be too few or too large to decide between several explanations, and fewer centers or a wider kernel "
             "(smaller gamma) may settle it."
         )
     if fewest < _ENOUGH_DRAWS:

@@ -1,4 +1,4 @@
-"""The kept draws of all chains for one kernel, and the scores f that they give to anybody."""
+"""The kept draws of all chains for one kernel, and the scores f that they give to any individual."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.report_noise import reports_with_confidence
-from disaggregate.model.reports import Reports, log_peaks, run_of_groups
+from disaggregate.model.reports import Reports, run_of_groups
 from disaggregate.posterior.individuals import Individuals, as_individuals
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.thinning import thinned_to
@@ -17,7 +18,7 @@ from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
 VALUES_AT_ONCE = 2**23
 
-# The square of a score must stay a number; beyond this nothing changes that any evidence could tell.
+# The square of a score must stay a number; beyond this no evidence could show a difference.
 _FARTHEST = 1e150
 
 
@@ -25,7 +26,7 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     """Log posterior predictive likelihood of each group's report.
 
     The logarithm of the average over draws of p(report given f), with the labels summed out: a proper score that
-    needs nobody's label. A confidence of reports that was learned is taken at its median.
+    needs no labels. A confidence of reports that was learned is taken at its median.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     data : GroupedData
         Groups and evidence.
     """
-    reports, peaks = reports_with_confidence(data, posterior.log_confidence), log_peaks(data)
+    reports, maxima = reports_with_confidence(data, posterior.log_confidence), log_maxima(data)
     scores = np.empty(len(data.names))
     individuals = as_individuals(rows)
     if reports.is_sample.any():  # compositions are pooled over all rows, so all of them are needed at once
@@ -47,7 +48,7 @@ def group_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np.n
     for first, last in runs:
         own = individuals[data.order[data.offsets[first] : data.offsets[last]]]
         by_draw = group_log_likelihood(run_of_groups(reports, first, last), posterior, own)
-        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(len(by_draw)) + peaks[first:last]
+        scores[first:last] = logsumexp(by_draw, axis=0) - np.log(len(by_draw)) + maxima[first:last]
     return scores
 
 
@@ -67,7 +68,7 @@ def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individua
     """
     first, sizes = reports.offsets[:-1], np.diff(reports.offsets)
     of_groups = rows[first]
-    group_index = np.full(len(first), -1) if of_groups.group_index is None else of_groups.group_index
+    group_index = of_groups.known_groups
     deviation = posterior.place_deviation(group_index)
     scores = posterior.scores(rows) * np.repeat(np.sqrt(1.0 + deviation**2), sizes, axis=1)
     scores = np.clip(scores, -_FARTHEST, _FARTHEST)

@@ -37,6 +37,11 @@ class Individuals:
             None if self.group_index is None else self.group_index[rows],
         )
 
+    @property
+    def known_groups(self) -> np.ndarray:
+        """Index of each row's group among those of the fit, -1 for all others."""
+        return np.full(len(self), -1) if self.group_index is None else self.group_index
+
     def with_context(self) -> np.ndarray:
         """Return the features with the context of each row after them."""
         if self.context is None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from disaggregate.groups import GroupedData
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.priors import ScalePrior
-from disaggregate.model.reports import log_peaks, make_reports
+from disaggregate.model.reports import make_reports
 from disaggregate.posterior.log_evidence import LogEvidence, log_evidence, log_evidence_of_constant
 from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chains import DenseDraws
@@ -91,15 +92,15 @@ def ladder_report(
     """
     if len(powers) == 1 and known is None:
         return None
-    peak = float(log_peaks(data).sum())
+    log_maximum = float(log_maxima(data).sum())
     if len(powers) > 1 or known is None:
-        known = log_evidence([chain.log_ratios for chain in chains], peak)
+        known = log_evidence([chain.log_ratios for chain in chains], log_maximum)
     return LadderReport(
         powers=powers,
         swap_rates=np.mean([chain.swap_rates for chain in chains], axis=0),
         log_evidence=known,
         log_evidence_constant=np.nan
         if constant is None
-        else peak + log_evidence_of_constant(make_reports(data), constant),
+        else log_maximum + log_evidence_of_constant(make_reports(data), constant),
         reason=reason,
     )

@@ -43,8 +43,8 @@ class LogEvidence:
         return f"{self.value:.2f}" if np.isnan(self.std_error) else f"{self.value:.2f} ± {self.std_error:.2f}"
 
 
-def log_evidence(log_ratios: list[np.ndarray], peak: float = 0.0) -> LogEvidence:
-    """Climb from the prior to the posterior, a stepping stone a pair of rungs.
+def log_evidence(log_ratios: list[np.ndarray], log_maximum: float = 0.0) -> LogEvidence:
+    """Estimate the log evidence along the ladder, from the prior to the posterior, by one ratio per pair of rungs.
 
     The ratio of the normalisers of two neighbouring rungs is found by Bennett's acceptance ratio, which uses the
     draws of both. The standard error comes from the spread of the chains' own estimates; few chains are cut
@@ -55,7 +55,7 @@ def log_evidence(log_ratios: list[np.ndarray], peak: float = 0.0) -> LogEvidence
     log_ratios : list of ndarray of shape (n_sweeps, n_rungs - 1, 2)
         For each chain the log likelihood ratios of each pair of neighbours, the colder rung's over the
         hotter one's: at the hotter replica, and at the colder one.
-    peak : float, default=0.0
+    log_maximum : float, default=0.0
         Log likelihood that was taken out of the evidence to scale it.
     """
     n_pieces = -(-_FEWEST_ESTIMATES // len(log_ratios))
@@ -63,7 +63,7 @@ def log_evidence(log_ratios: list[np.ndarray], peak: float = 0.0) -> LogEvidence
     estimates = [_sum_of_ratios(piece) for piece in pieces]
     is_known = len(estimates) > 1 and np.all(np.isfinite(estimates))
     spread = float(np.std(estimates, ddof=1)) if is_known else np.nan
-    return LogEvidence(peak + _sum_of_ratios(np.concatenate(log_ratios)), spread / np.sqrt(len(estimates)))
+    return LogEvidence(log_maximum + _sum_of_ratios(np.concatenate(log_ratios)), spread / np.sqrt(len(estimates)))
 
 
 def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> LogEvidence:
@@ -79,7 +79,8 @@ def average_evidence(parts: Sequence[LogEvidence], prior: Sequence[float]) -> Lo
     joint = np.log(prior) + [part.value for part in parts]
     value = float(logsumexp(joint))
     errors = np.exp(joint - value) * [part.std_error for part in parts]
-    return LogEvidence(value, float(np.sqrt(np.nansum(errors**2))))  # those not known belong to hopeless models
+    # Errors that are not known belong to models of negligible weight.
+    return LogEvidence(value, float(np.sqrt(np.nansum(errors**2))))
 
 
 def _sum_of_ratios(log_ratios: np.ndarray) -> float:

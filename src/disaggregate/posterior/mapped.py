@@ -43,7 +43,7 @@ class MappedDraws(np.memmap):
 
 
 def map_draws(path: Path, checksum: int) -> np.ndarray:
-    """Map an array of a file into memory, so that :func:`require_intact` can tell whether the file has changed.
+    """Map an array of a file into memory, so that :func:`require_intact` can check whether the file has changed.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def require_intact(array: np.ndarray) -> None:
     try:
         found = os.stat(stamp.path)
     except OSError:
-        return  # what is mapped lives on without its name
+        return  # what is mapped stays readable without its name
     if (found.st_dev, found.st_ino) != stamp.identity or (found.st_size, found.st_ctime_ns) == stamp[2:4]:
         return
     if found.st_size < stamp.size or _checksum(array) != stamp.checksum:

@@ -153,7 +153,7 @@ class Posterior:
         return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords=coordinates)})
 
     def _in_order(self, values: list[np.ndarray]) -> np.ndarray:
-        """Weave the parts' values, of shape (n_chains, draws of the part, ...), into one series a chain."""
+        """Interleave the parts' values, of shape (n_chains, draws of the part, ...), into one series per chain."""
         if len(values) == 1:
             return values[0]
         woven = np.empty((*self.shape, *values[0].shape[2:]), dtype=values[0].dtype)
@@ -180,7 +180,7 @@ def interleave(parts: list[KernelDraws], rng: np.random.Generator) -> Posterior:
 
 
 def allocate(n_draws: int, weights: np.ndarray) -> np.ndarray:
-    """Divide draws by weight, in whole numbers; what is left over goes to the largest remainders.
+    """Divide draws by weight, in whole numbers; the rest goes to the largest remainders.
 
     Parameters
     ----------

@@ -120,8 +120,7 @@ def outcome_log_scores(posterior: Posterior, rows: Any, data: GroupedData) -> np
     thinned = thinned_to(posterior, VALUES_AT_ONCE // (len(data.order) * posterior.n_outcomes))
     logits = np.clip(thinned.scores(individuals), -_FARTHEST, _FARTHEST)
     scores, of_groups = scores_of(logits), individuals[data.offsets[:-1]]
-    group_index = np.full(len(data.names), -1) if of_groups.group_index is None else of_groups.group_index
-    offsets = thinned.offsets(of_groups.context, group_index)
+    offsets = thinned.offsets(of_groups.context, of_groups.known_groups)
     by_draw = log_likelihood_of_scores(
         reports,
         np.moveaxis(scores - np.repeat(offsets, data.sizes, axis=1), 2, 1),

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.parallel import Threads, one_blas_thread
+from disaggregate.parallel.one_blas_thread import one_blas_thread
+from disaggregate.parallel.threads import Threads
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.summaries import interval_ends
 
-# Values of f held at once: rows are worked on in pieces so that memory does not grow with them.
+# Values of f in memory at once: rows are worked on in pieces so that memory does not grow with them.
 VALUES_AT_ONCE = 2**23
 
 

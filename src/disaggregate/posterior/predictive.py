@@ -17,9 +17,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.groups import GroupedData
-from disaggregate.groups.evidence import Count, Evidence, Fraction
+from disaggregate.groups.evidence import Evidence
+from disaggregate.model.powers import log_maxima
 from disaggregate.model.report_noise import TAIL, make_report_noise, reports_with_confidence
-from disaggregate.model.reports import Reports, log_peaks, make_reports, run_of_groups
+from disaggregate.model.reports import Reports, make_reports, run_of_groups
 from disaggregate.posterior.group_score import runs_of_groups
 from disaggregate.posterior.individuals import as_individuals
 from disaggregate.posterior.mixture import Posterior
@@ -27,12 +28,12 @@ from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 
-# Draws that are looked at: beyond this many, an even choice of them. And reports that are made up for comparison.
+# Draws that are looked at: beyond this many, evenly spaced ones. And reports that are simulated for comparison.
 _MOST_DRAWS = 1000
 _REPLICATES = 1000
 VALUES_AT_ONCE = 2**23
 
-# Members of the groups that are checked, about: beyond this many, an even choice of groups.
+# Members of the groups that are checked, about: beyond this many, evenly spaced groups.
 _MOST_ROWS = 5_000
 
 # Below this probability of larger discrepancies the reports are called surprising.
@@ -50,8 +51,6 @@ _LEAST_VARIANCE = 1e-6
 
 # A report that is impossible in a draw counts as this improbable, so that weights stay numbers.
 _FARTHEST = 1e150
-
-_TELL_SHARES = (Fraction, Count)
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ def check_reports(posterior: Posterior, X: Any, data: GroupedData) -> Predictive
     # An intercept of its own explains any group's report, and a cell is no single person.
     if not len(groups) or posterior.has_places or data.counts is not None:
         return PredictiveCheck(np.nan, (), np.empty(0), misfits)
-    rng = np.random.default_rng(len(X))  # the answer does not change when it is asked for again
+    rng = np.random.default_rng(len(X))  # the result is the same every time
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
     n_draws, index = posterior.delta2.size, 0
     reports = reports_with_confidence(data, posterior.log_confidence)
@@ -153,7 +152,7 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
         As for :func:`check_reports`.
     """
     thinned = thinned_to(posterior, min(_MOST_MISFIT_DRAWS, max(VALUES_AT_ONCE // len(data.order), 1)))
-    reports, noise, peaks = make_reports(data), make_report_noise(data), log_peaks(data)
+    reports, noise, maxima = make_reports(data), make_report_noise(data), log_maxima(data)
     scales = thinned.scales["report"].ravel()
     group_index = np.arange(len(data.names)) if posterior.has_places else np.full(len(data.names), -1)
     offsets = thinned.offsets(None, group_index)  # of places alone: the context is in the scores
@@ -164,7 +163,7 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
     for draw, scale in enumerate(scales):
         own = reports if noise is None else noise.tables(reports, rung, np.log([scale]))
         parts = np.ascontiguousarray(individual[draw : draw + 1]), np.ascontiguousarray(offsets[draw : draw + 1])
-        rows.append(log_likelihood_by_draw(own, *parts, known)[0] + peaks)
+        rows.append(log_likelihood_by_draw(own, *parts, known)[0] + maxima)
     return np.array(rows)
 
 
@@ -176,9 +175,9 @@ def _confidence_in(known: Evidence, posterior: Posterior) -> float:
 
 
 def _checked_groups(data: GroupedData) -> np.ndarray:
-    """Find the groups that report a share, or an even choice of them if they have very many members."""
-    tells = np.array([isinstance(known, _TELL_SHARES) for known in data.evidence])
-    judged = np.flatnonzero(tells & (data.sizes <= _MOST_ROWS))
+    """Find the groups whose reports can be simulated; evenly spaced ones if they have very many members."""
+    can_be_simulated = np.array([known.can_be_simulated for known in data.evidence])
+    judged = np.flatnonzero(can_be_simulated & (data.sizes <= _MOST_ROWS))
     n_rows = int(data.sizes[judged].sum())
     n_groups = max(1, round(len(judged) * min(1.0, _MOST_ROWS / max(n_rows, 1))))
     return judged[np.unique(np.linspace(0, len(judged) - 1, n_groups).astype(int))] if len(judged) else judged
@@ -192,7 +191,7 @@ def _compare(
     confidence: float,
     rng: np.random.Generator,
 ) -> tuple[float, np.ndarray]:
-    """Say how far a report lies from what the other groups lead to expect, and how far made-up ones would."""
+    """Say how far a report lies from what the other groups lead to expect, and how far simulated ones would."""
     rows = slice(*data.offsets[group : group + 2])
     share_of = data.units[rows] / data.units[rows].sum()
     p = ndtr(scores)

@@ -46,7 +46,7 @@ class Predictor:
 
         Dataframes have a column per class, or the bounds ``conf_low`` and ``conf_high``, and those of pandas the
         index of ``X``. Everything else stays an array. The argument has the name that it has in scikit-learn,
-        where it speaks of ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
+        where it mentions ``transform``. A pipeline's own ``set_output`` does not reach its last step where that
         is a classifier, and the global ``transform_output`` does not either: scores of scikit-learn need arrays.
 
         Parameters
@@ -86,7 +86,7 @@ class Predictor:
         return self._in_container(both, self.classes_.tolist(), X)
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
-        """Largest Monte Carlo standard error of the probabilities, measured on an even choice of the rows."""
+        """Largest Monte Carlo standard error of the probabilities, measured on evenly spaced rows."""
         return monte_carlo_error(*self._fitted_and_rows(X, groups))
 
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
@@ -172,7 +172,7 @@ class Predictor:
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
             ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
             are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
-            the reports removed, and ``rests_on`` says in words whether the groups tell the estimate.
+            the reports removed, and ``rests_on`` says in words whether the estimate rests on the groups.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)

@@ -94,7 +94,7 @@ class SubgroupDraws:
         )
 
     def beside(self, prior: SubgroupDraws) -> SubgroupDraws:
-        """Return the same with what the reports tell, given the same rates in draws from the prior."""
+        """Return the same with what the estimates rest on, given the same rates in draws from the prior."""
         return replace(self, contraction=rate_contraction(self.draws, prior.draws, self.weight))
 
     def table(self, level: float = 0.9) -> pd.DataFrame:
@@ -138,7 +138,7 @@ def subgroup_rates(
     ----------
     probability : callable
         From rows of the table, a slice or an array of row numbers, to their probabilities in each draw, shape
-        (n_draws, n_rows), such as ``lambda rows: model.predict_draws(X.iloc[rows])``. It is never asked for
+        (n_draws, n_rows), such as ``lambda rows: model.predict_draws(X.iloc[rows])``. It is never called for
         more rows at once than a bounded number of values allows.
     people : dataframe
         One row per person, or per cell of a table with ``counts``.
@@ -311,7 +311,7 @@ def _read_replicates(replicates: ArrayLike, n_rows: int) -> FloatArray:
             f"shape {values.shape}. Pass the columns of replicate weights of the same table."
         )
     if not np.isfinite(values).all():
-        raise ValueError("replicates must hold finite numbers, but some are missing; drop or mend such rows.")
+        raise ValueError("replicates must hold finite numbers, but some are missing; drop or correct such rows.")
     return values
 
 
@@ -319,7 +319,7 @@ def _require_people(members: GroupedData | None, counts: Any) -> None:
     if members is not None and counts is not None:
         raise ValueError(
             "members are single people, whose labels are drawn to agree with the reports; counts are of cells. "
-            "Ask for one of the two."
+            "Give one of the two."
         )
 
 
@@ -327,7 +327,7 @@ def _require_one_population(people: Any, replicates: Any, members: GroupedData |
     if outcomes and replicates is not None:
         raise ValueError(
             "outcomes=True is about exactly these people, replicate weights about the population from which they "
-            "were drawn; ask for one of the two."
+            "were drawn; give one of the two."
         )
     if members is not None and len(members.order) != len(people):
         raise ValueError(

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 FloatArray = NDArray[np.float64]
 
-# The normal law has no weight to speak of beyond this many standard deviations.
+# The normal law has negligible weight beyond this many standard deviations.
 _FARTHEST = 10.0
 
 

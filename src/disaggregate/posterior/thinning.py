@@ -12,15 +12,15 @@ from disaggregate.posterior.draws import KernelDraws
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.sampler.evenly_spaced import evenly_spaced
 
-# Rows on which the error is measured: an even choice.
+# Rows on which the error is measured: evenly spaced ones.
 _ROWS = 200
 
-# Fewer draws than this in a chain do not tell how far they depend on each other.
+# Fewer draws than this in a chain do not show how far they depend on each other.
 _FEWEST = 20
 
 
 def monte_carlo_error(posterior: Posterior, X: Any) -> float:
-    """Largest Monte Carlo standard error of a probability, over an even choice of rows.
+    """Largest Monte Carlo standard error of a probability, over evenly spaced rows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One self-contained HTML page that says what was asked, what was found, and how far to rely on it."""
+"""One self-contained HTML page with the question, the answer, and how far to rely on it."""
 
 from disaggregate.report.page import write_report
 

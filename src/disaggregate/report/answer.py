@@ -99,7 +99,7 @@ def _with_interval(row: pd.Series) -> tuple[str, str]:
 def reliance(
     analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates], level: float
 ) -> list[tuple[str, str]]:
-    """Judge the computation, what the groups tell, and how well the groups' results are explained."""
+    """Judge the computation, what the estimates rest on, and how well the groups' results are explained."""
     lines = [_settled(analysis, diagnostics)]
     if diagnostics.reports is not None and diagnostics.reports.is_surprising:
         lines.append(
@@ -116,7 +116,7 @@ def reliance(
     lines.append(
         (
             "",
-            "Nobody's own outcome is known. "
+            "No person's own outcome is known. "
             f"The {level_in_words(level)} intervals hold if people with equal features are alike wherever they "
             f"live{_allowed(analysis)}, which results of groups cannot show.",
         )
@@ -126,13 +126,13 @@ def reliance(
 
 def _settled(analysis: Analysis, diagnostics: Diagnostics) -> tuple[str, str]:
     if analysis.classifier.stopped_early_:
-        return "bad", "The fit was stopped before its end. Take all numbers as provisional."
+        return "bad", "The fit was stopped before its end. All numbers are provisional."
     if diagnostics.converged:
-        return "good", "The computation has settled: a longer one would give nearly the same numbers."
+        return "good", "The computation has converged: a longer one would give nearly the same numbers."
     return (
         "bad",
-        "The computation has not settled yet: a longer one would move the numbers, mostly the ends of the "
-        "intervals. Take them as provisional. The appendix says what to change.",
+        "The computation has not converged yet: a longer one would change the numbers, mostly the ends of the "
+        "intervals. They are provisional. The appendix says what to change.",
     )
 
 

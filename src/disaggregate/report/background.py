@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
 
 _METHOD = (
-    "Nobody's own label is known, only what each group reported. The model gives every person a score f that "
+    "No person's own label is known, only what each group reported. The model gives every person a score f that "
     "depends smoothly on the features, and a probability Φ(f) of the outcome, Φ being the normal distribution "
     "function. How many in a group have it follows from the probabilities of its members, and how well that "
-    "agrees with the report is the likelihood. Scores that make the reports probable are believed; where the "
-    "reports leave several explanations open, all of them stay in the answer.",
+    "agrees with the report is the likelihood. Scores that make the reports probable get more weight; where the "
+    "reports allow several explanations, all of them are part of the answer.",
     "The score is a weighted sum of kernels: by default a Gaussian process on these kernels, averaged over "
     "kernels and widths by how probable each makes the reports; with spike and slab few kernels are active at a "
     "time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder of "
-    "replicas that takes the reports less and less seriously, so that a chain is not caught in one explanation. "
-    "Chains start at different points; R-hat compares them, and the effective draws say what they are worth.",
+    "replicas that give the reports less and less weight, so that a chain does not stay in one explanation. "
+    "Chains start at different points; R-hat compares them, and the effective draws show how precise results are.",
     "Shares, effects and their intervals are computed in every draw and summarised after that, so that they carry "
     "the whole uncertainty of the model: an interval of 90% holds the truth with probability 0.9, if the model "
     "is right. What cannot be checked from group results: ",
 )
 _OF_OUTCOMES = (
-    "Nobody's own label is known, only what each group reported. The model gives every person a score for each "
+    "No person's own label is known, only what each group reported. The model gives every person a score for each "
     "outcome, which depends smoothly on the features, and the probabilities follow from the scores (softmax). How "
     "many in a group have each outcome follows from the probabilities of its members, and how well that agrees "
-    "with the report is the likelihood. Scores that make the reports probable are believed; where the reports "
-    "leave several explanations open, all of them stay in the answer."
+    "with the report is the likelihood. Scores that make the reports probable get more weight; where the reports "
+    "allow several explanations, all of them are part of the answer."
 )
 _OF_A_SAMPLE = (
     "Here the results describe whole groups, of which the people are a sample. What people a group has is seen "
@@ -69,7 +69,7 @@ def method_elements(analysis: Analysis) -> list[Element]:
 def settings_elements(analysis: Analysis) -> list[Element]:
     """List what would be needed to do it again."""
     settings = analysis.classifier.get_params(deep=False)
-    settings.pop("confidence")  # each report brings its own, which the data section tells
+    settings.pop("confidence")  # each report has its own, which the data section gives
     versions = {"python": platform.python_version()} | {name: _version(name) for name in _PACKAGES}
     return [
         as_table(

@@ -1,4 +1,4 @@
-"""Numbers in bands, so that there are subgroups to speak of: "under 35", "35 to 49" and so on."""
+"""Numbers in bands, so that subgroups are large enough: "under 35", "35 to 49" and so on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went in: people, groups, features, and what was noticed about them."""
+"""The data: people, groups, features, and findings about them."""
 
 from __future__ import annotations
 

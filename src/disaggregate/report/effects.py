@@ -105,7 +105,7 @@ def effects_section(
     level : float
         Probability of the intervals.
     is_chosen : bool
-        Whether the features were asked for; else those that are left out are named.
+        Whether the features were named; else those that are left out are named.
     """
     elements: list[Element] = [
         Text(

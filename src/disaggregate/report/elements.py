@@ -191,7 +191,7 @@ class Scatter:
 
 @dataclass(frozen=True)
 class Fold:
-    """What is shown when its reader asks for it."""
+    """What is shown when its reader opens it."""
 
     kind: ClassVar[str] = "fold"
 

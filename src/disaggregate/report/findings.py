@@ -36,9 +36,9 @@ class Findings:
     groups : DataFrame
         What groups reported beside what follows for them.
     between : DataFrame or None
-        What the groups can tell about each feature, where people name their group.
+        What the groups can say about each feature, where people name their group.
     features_chosen : bool
-        Whether the features were asked for by name.
+        Whether the features were named.
     """
 
     people: pd.DataFrame
@@ -61,7 +61,7 @@ def find(
     level: float = 0.9,
     min_group_size: int = 1,
 ) -> Findings:
-    """Estimate everything that a report tells.
+    """Estimate everything that a report shows.
 
     Parameters
     ----------

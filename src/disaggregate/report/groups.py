@@ -58,7 +58,7 @@ def groups_section(analysis: Analysis, groups: pd.DataFrame, level: float, min_g
 
 
 def as_people_count(ids: pd.Series) -> pd.Series:
-    """Give each name its place where people look for it: "district 9" before "district 10"."""
+    """Sort names as people look for them: "district 9" before "district 10"."""
     parts = [re.split(r"(\d+)", str(name)) for name in ids]
     keys = [[(int(part), "") if part.isdecimal() else (-1, part.casefold()) for part in name] for name in parts]
     rank = {row: index for index, row in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
@@ -77,9 +77,9 @@ def _misses(known: pd.DataFrame) -> pd.Series:
 
 def _agreement(known: pd.DataFrame, level: float, silent: int) -> str:
     without_share = f"{plural(silent, 'group')} reported no share. " if silent else ""
-    held = int((~_misses(known)).sum())
+    n_inside = int((~_misses(known)).sum())
     return (
-        f"{without_share}The {level_in_words(level)} interval holds the reported share in {held} of "
+        f"{without_share}The {level_in_words(level)} interval holds the reported share in {n_inside} of "
         f"{plural(len(known), 'group')}. "
         "Where it does not, the features cannot explain the report, or it is hardly believed."
     )

@@ -1,4 +1,4 @@
-"""What the groups tell about each estimate, and between which bounds it lies whatever is assumed."""
+"""What each estimate rests on, and its bounds under any assumption."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from disaggregate.report.subgroups import Rates
 from disaggregate.report.tables import as_estimates
 
 _SENTENCES = {
-    ON_GROUPS: ("good", "The results of the groups tell the shares by {}."),
-    ON_BOTH: ("", "Shares by {} are partly learned, partly assumed: the results of the groups tell them in part."),
+    ON_GROUPS: ("good", "Shares by {} rest on the results of the groups."),
+    ON_BOTH: ("", "Shares by {} rest on the results of the groups and on the prior: they are partly assumed."),
     ON_PRIOR: ("bad", "Shares by {} rest on the prior: the results of the groups say little about them."),
 }
 
@@ -26,7 +26,7 @@ def resting_on_prior(found: Sequence[Rates]) -> tuple[int, int]:
 
 
 def information_by_column(found: Sequence[Rates]) -> list[tuple[str, str]]:
-    """Say of each column how far the groups tell the shares by it; the worst of its subgroups decides."""
+    """Say of each column what the shares by it rest on; the worst of its subgroups decides."""
     names: dict[str, list[str]] = {word: [] for word in _SENTENCES}
     for rates in found:
         own = set(rates.table.get(RESTS_ON, []))
@@ -41,7 +41,7 @@ def information_by_column(found: Sequence[Rates]) -> list[tuple[str, str]]:
 
 
 def information_elements(found: Sequence[Rates]) -> list[Element]:
-    """Tabulate what the groups tell about each estimate, with the bounds where there are any."""
+    """Tabulate what each estimate rests on, with the bounds where there are any."""
     tables = [one.table.assign(by=one.name) for one in found if RESTS_ON in one.table]
     if not tables:
         return []
@@ -49,17 +49,17 @@ def information_elements(found: Sequence[Rates]) -> list[Element]:
     headings = {"by": "By", "label": "Who", "estimate": "Share"}
     text = (
         "An interval can be narrow because the results of the groups say so, or because the prior does. The share "
-        "of the prior variance that the results removed tells the two apart."
+        "of the prior variance that the results removed shows which it is."
     )
     if LOW in table:
         headings |= {LOW: "Bounds from", HIGH: "to"}
         text += (
-            " Bounds hold whatever is assumed of people, if the results are exact: they follow from how many "
+            " Bounds hold under any assumption about people, if the results are exact: they follow from how many "
             "people of each group are of this kind."
         )
     headings |= {CONTRACTION: "Prior variance removed", RESTS_ON: "Rests on"}
-    caption = "How far the results of the groups tell each share."
-    return [Text(text), Fold("What the groups tell about each share", [as_estimates(table, caption, headings)])]
+    caption = "What each share rests on."
+    return [Text(text), Fold("What each share rests on", [as_estimates(table, caption, headings)])]
 
 
 def _listed(names: Sequence[str]) -> str:

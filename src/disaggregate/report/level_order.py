@@ -54,8 +54,8 @@ def natural_order(column: Any, levels: Sequence[Any]) -> list[int] | None:
     return None if keys is None else sorted(indices, key=keys.__getitem__)
 
 
-def comes_last(level: Any) -> bool:
-    """Tell whether a level is for those who fit nowhere else."""
+def is_residual_level(level: Any) -> bool:
+    """Return whether a level is for those who fit nowhere else."""
     return pd.isna(level) or str(level).strip().casefold().startswith(_LAST)
 
 
@@ -64,7 +64,7 @@ def _by_number(texts: Sequence[str]) -> list[tuple[bool, float, bool, float]] | 
     keys = []
     for text in texts:
         numbers = [float(number.replace(",", "")) for number in _NUMBER.findall(text)]
-        if not numbers and not comes_last(text):
+        if not numbers and not is_residual_level(text):
             return None
         below = bool(_BELOW.search(text))
         first = numbers[0] if numbers else 0.0
@@ -77,7 +77,7 @@ def _by_scale(texts: Sequence[str]) -> list[tuple[bool, int]] | None:
         found = [_word_of(text.casefold().strip(), scale) for text in texts]
         known = [index for index in found if index is not None]
         others = [text for text, index in zip(texts, found, strict=True) if index is None]
-        if len(set(known)) == len(known) > 1 and all(map(comes_last, others)):
+        if len(set(known)) == len(known) > 1 and all(map(is_residual_level, others)):
             return [(index is None, index or 0) for index in found]
     return None
 

@@ -1,4 +1,4 @@
-"""What the data cannot tell: features in which groups hardly differ, and what no result of a group can show."""
+"""What the data cannot show: features in which groups hardly differ, and what no result of a group can show."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def limits_section(analysis: Analysis, between: pd.DataFrame | None, found: Sequ
         shown = between.assign(share=[f"{value:.0%}" for value in between["between"]])
         elements += [
             Text(
-                "Group results tell about a feature only as far as groups differ in it. The second column is the "
-                "share of the feature's variance that lies between groups."
+                "Group results carry information about a feature only as far as groups differ in it. The second "
+                "column is the share of the feature's variance that lies between groups."
             ),
             as_table(
-                shown, "What the groups can tell about each feature", headings, sorts={"share": between["between"]}
+                shown, "What the groups can say about each feature", headings, sorts={"share": between["between"]}
             ),
         ]
-    return Section("limits", "What the data cannot tell", [*elements, *information_elements(found)])
+    return Section("limits", "What the data cannot show", [*elements, *information_elements(found)])
 
 
 def limits_of_equal_features(analysis: Analysis) -> str:
@@ -65,5 +65,5 @@ def limits_of_equal_features(analysis: Analysis) -> str:
     if analysis.classifier.context_ is not None:
         ways.append("by the average features of their group")
     if getattr(analysis.classifier, "group_effects_", None) is not None:
-        ways.append("as a whole group, for reasons that no feature tells")
+        ways.append("as a whole group, for reasons that no feature measures")
     return _ALLOWED_FOR.format(how=" or ".join(ways)) if ways else _NOT_ALLOWED_FOR

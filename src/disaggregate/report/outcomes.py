@@ -186,7 +186,7 @@ def _everybody(found: ByOutcome) -> str:
 def _subgroups(found: ByOutcome) -> Section:
     """Set the shares of all outcomes beside each other, by each column: a table, and intervals on one axis."""
     first = next(iter(found.values()))
-    axis = axis_of([rates for own in found.values() for rates in own.rates], _stack_everybody(found))
+    axis = axis_of([rates for own in found.values() for rates in own.rates], _all_people_table(found))
     elements: list[Element] = [
         Text(
             "Estimated share of each outcome in each subgroup: a row of a table adds up to 100%. In brackets its "
@@ -201,7 +201,7 @@ def _subgroups(found: ByOutcome) -> Section:
     return Section("subgroups", "Subgroups", elements)
 
 
-def _stack_everybody(found: ByOutcome) -> pd.DataFrame:
+def _all_people_table(found: ByOutcome) -> pd.DataFrame:
     return pd.concat([own.everybody for own in found.values()], ignore_index=True)
 
 

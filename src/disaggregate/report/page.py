@@ -25,7 +25,7 @@ from disaggregate.report.limits import limits_section
 from disaggregate.report.outcomes import outcome_sections
 from disaggregate.report.sensitivity import read_sensitivity, sensitivity_section
 from disaggregate.report.subgroups import axis_of, subgroups_section
-from disaggregate.report.verdict import diagnostics_to_tell, verdict_elements
+from disaggregate.report.verdict import publishable_diagnostics, verdict_elements
 from disaggregate.storage.atomic_files import atomic_write
 from disaggregate.tables.counts import n_people, people_per_row
 from disaggregate.tables.outcome import NAMELESS
@@ -135,7 +135,7 @@ def make_sections(
     min_group_size: int = 1,
     sensitivity: Any = None,
 ) -> list[Section]:
-    """Find everything that a page tells; parameters as of :func:`write_report`."""
+    """Find everything that a page shows; parameters as of :func:`write_report`."""
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
     size = n_people(table, analysis.roles)
@@ -153,7 +153,7 @@ def make_sections(
             name: find(analysis.of_outcome(name), table, by=columns, features=chosen, **options)
             for name in analysis.outcomes
         }
-        diagnostics = diagnostics_to_tell(analysis, min_group_size)
+        diagnostics = publishable_diagnostics(analysis, min_group_size)
         every = [rates for own in found.values() for rates in own.rates]
         appendix = _appendix(analysis, table, min_group_size, diagnostics, every)
         return [*outcome_sections(analysis, found, diagnostics), appendix]
@@ -175,7 +175,7 @@ def sections_of(analysis: Analysis, findings: Findings, moved: DataFrame | None 
     table, everybody, found, between = findings.people, findings.everybody, findings.rates, findings.between
     level, min_group_size, outcome = findings.level, findings.min_group_size, analysis.outcome_name
     axis = axis_of(found, everybody)
-    diagnostics = diagnostics_to_tell(analysis, min_group_size)
+    diagnostics = publishable_diagnostics(analysis, min_group_size)
     sections = [
         answer_section(analysis, everybody, found, axis, diagnostics, level),
         *([subgroups_section(found, everybody, axis, outcome, level)] if found else []),
@@ -237,7 +237,7 @@ def _effective(analysis: Analysis, people: DataFrame) -> NDArray[np.int64]:
 def _question(analysis: Analysis) -> str:
     n_groups = len(analysis.classifier._data.names)
     return (
-        f"Nobody's own outcome is known, only the results of {n_groups:,} groups ({analysis.roles.group}), and of "
+        f"No person's own outcome is known, only results of {n_groups:,} groups ({analysis.roles.group}), and of "
         f"each person: {', '.join(analysis.encoder.features)}."
     )
 

@@ -57,7 +57,7 @@ def _withheld(part: pd.DataFrame, min_group_size: int) -> pd.DataFrame:
 
 
 def sensitivity_section(table: pd.DataFrame, outcome: str) -> Section:
-    """Tell how far estimates moved.
+    """Show how far estimates moved.
 
     Parameters
     ----------

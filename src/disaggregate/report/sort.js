@@ -2,11 +2,11 @@
 // A click, or Enter and Space, on a heading sorts its table; a second one turns the order. Gaps stay last.
 for (const table of document.querySelectorAll(".scroll table")) {
   const headings = [...table.tHead.rows[0].cells];
-  headings.forEach((heading, place) => {
+  headings.forEach((heading, index) => {
     heading.querySelector("button")?.addEventListener("click", () => {
       const down = heading.getAttribute("aria-sort") === "ascending";
       const isNumber = heading.classList.contains("number");
-      const key = (row) => row.cells[place].dataset.sort;
+      const key = (row) => row.cells[index].dataset.sort;
       const compare = (one, other) => {
         const [a, b] = [key(one), key(other)];
         if (a === undefined || b === undefined) return (a === undefined) - (b === undefined);

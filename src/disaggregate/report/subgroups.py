@@ -13,7 +13,7 @@ from disaggregate.report.axis import Axis
 from disaggregate.report.bands import MOST_LEVELS, in_bands
 from disaggregate.report.elements import Element, Forest, ForestPart, Section, Text
 from disaggregate.report.forests import common_axis, rates
-from disaggregate.report.level_order import comes_last, natural_order
+from disaggregate.report.level_order import is_residual_level, natural_order
 from disaggregate.report.percentages import level_in_words
 from disaggregate.report.tables import as_estimates
 from disaggregate.tables.encoded_columns import CategoryColumn
@@ -88,7 +88,7 @@ def default_columns(analysis: Analysis, people: pd.DataFrame) -> list[str]:
 
 
 def has_few_levels(column: Any) -> bool:
-    """Tell whether an encoded column is a category with few levels."""
+    """Return whether an encoded column is a category with few levels."""
     return isinstance(column, CategoryColumn) and len(column.levels) + len(column.pooled) <= MOST_LEVELS
 
 
@@ -115,7 +115,7 @@ def _rates(analysis: Analysis, people: pd.DataFrame, name: str, level: float, mi
     order = natural_order(column, levels) if column is not None else None
     if order is None:
         size = found["estimate"].fillna(-1.0).to_numpy()
-        order = sorted(range(len(levels)), key=lambda index: (comes_last(levels[index]), -size[index]))
+        order = sorted(range(len(levels)), key=lambda index: (is_residual_level(levels[index]), -size[index]))
     labels = ["missing" if pd.isna(value) else _label(value) for value in levels]
     tidy = found.drop(columns=key).assign(label=labels).iloc[order].reset_index(drop=True)
     return Rates(name, tidy)

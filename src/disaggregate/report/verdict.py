@@ -28,7 +28,7 @@ _QUANTITIES = {
 }
 
 
-def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
+def publishable_diagnostics(analysis: Analysis, min_group_size: int = 1) -> Diagnostics:
     """Return the diagnostics with a verdict that names no group that is too small."""
     classifier = analysis.classifier
     is_shown = ~hidden(members_of_groups(classifier._data), min_group_size)
@@ -37,7 +37,7 @@ def diagnostics_to_tell(analysis: Analysis, min_group_size: int = 1) -> Diagnost
 
 
 def verdict_elements(analysis: Analysis, diagnostics: Diagnostics, found: Sequence[Rates] = ()) -> list[Element]:
-    """Say whether the chains agree and whether the reports tell anything, with the numbers behind it."""
+    """Say whether the chains agree and whether the reports say anything, with the numbers behind it."""
     head, tone = _head(diagnostics, found)
     elements: list[Element] = [
         Text(f"{head} {diagnostics.verdict}", tone=tone),
@@ -55,9 +55,9 @@ def _head(diagnostics: Diagnostics, found: Sequence[Rates]) -> tuple[str, str]:
         return "Not yet reliable.", "bad"
     n_prior, n_known = resting_on_prior(found)
     if n_prior:
-        return f"Settled, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
+        return f"Converged, but {n_prior} of {n_known} shares rest on the prior, not on the results.", "bad"
     if diagnostics.rests_on == ON_PRIOR:
-        return "Settled, but how people differ rests on the prior, not on the results.", "bad"
+        return "Converged, but how people differ rests on the prior, not on the results.", "bad"
     return "Ready to use.", "good"
 
 

@@ -12,7 +12,7 @@ from disaggregate.sampler.model import Prior, SparseData, State, has_capacity, w
 from disaggregate.sampler.starts import random_start
 from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 
-# Sweeps a compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
+# Sweeps per compiled call: long enough to hide the call, short enough for a live progress bar and Ctrl-C.
 BATCH = 50
 
 
@@ -47,7 +47,7 @@ class Schedule:
 
 
 class Record(NamedTuple):
-    """What compiled code writes down: a row per kept draw, and running sums over all of them."""
+    """What compiled code records: a row per kept draw, and running sums over all of them."""
 
     size: np.ndarray
     scale: np.ndarray
@@ -109,7 +109,7 @@ class ChainDraws:
 
 
 class _Sums(Protocol):
-    """What the draws of a chain have beside parameters, whatever their weights are."""
+    """What the draws of a chain have beside parameters, of any kind of weights."""
 
     @property
     def n_draws(self) -> int:
@@ -208,7 +208,7 @@ class SparseChain:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Resume from a state."""
         self._state = None if snapshot["state"] is None else State(*copies(snapshot["state"]))
         self._rng.bit_generator.state = snapshot["generator"]
         self.store.restore(snapshot["kept"])

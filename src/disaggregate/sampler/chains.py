@@ -8,7 +8,7 @@ from disaggregate.sampler.chain import Schedule, SparseChain
 from disaggregate.sampler.ladder import LadderChain
 from disaggregate.sampler.model import Prior, SparseData
 
-# Births and deaths proposed a sweep: few enough to cost little beside the Hamiltonian path, and measured to gain
+# Births and deaths proposed per sweep: few enough to cost little beside the Hamiltonian path, and measured to gain
 # nothing beyond (benchmarks/mixing.py).
 _PROPOSALS = 64
 

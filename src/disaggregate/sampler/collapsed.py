@@ -15,7 +15,7 @@ def collapsed_gradient(
 ) -> tuple[float, np.ndarray]:
     """Log p(evidence given f) and its gradient (E[y_i given f, evidence] - p_i) phi(f_i) / (p_i (1 - p_i)).
 
-    Groups of more than ``WHOLE_GROUP`` members are cut into parts whose counts are held at those of the
+    Groups of more than ``WHOLE_GROUP`` members are cut into parts whose counts are fixed at those of the
     present scores: given these counts the likelihood is exact, and it costs no more than the rest.
     """
     total = 0.0

@@ -8,13 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.model.powers import at_powers, log_maxima, nearest_allowed
 
 # Groups up to this size are treated in one piece, larger ones in parts.
 WHOLE_GROUP = 200
 PART_SIZE = 64
-
-# How fast counts that the evidence excludes come back as its power falls.
-_SOFTNESS = 2.0
 
 
 class EvidenceArrays(NamedTuple):
@@ -51,9 +49,9 @@ class EvidenceLadder(EvidenceArrays):
 
 
 def make_evidence(data: GroupedData) -> EvidenceArrays:
-    """Gather what the sweeps need to know of the reports; :func:`log_peaks` says what the scaling took away."""
+    """Gather what the sweeps need to know of the reports; :func:`log_maxima` says what the scaling took away."""
     possible = [np.flatnonzero(np.isfinite(part)) for part in _by_group(data.starts, data.log_likelihood)]
-    log_likelihood = data.log_likelihood - np.repeat(log_peaks(data), data.totals + 1)
+    log_likelihood = data.log_likelihood - np.repeat(log_maxima(data), data.totals + 1)
     return EvidenceArrays(
         offsets=data.offsets,
         units=data.units,
@@ -64,11 +62,6 @@ def make_evidence(data: GroupedData) -> EvidenceArrays:
         fewest=np.array([counts[0] for counts in possible]),
         most=np.array([counts[-1] for counts in possible]),
     )
-
-
-def log_peaks(data: GroupedData) -> np.ndarray:
-    """Find the log likelihood of each group's report at the count that suits it best."""
-    return np.maximum.reduceat(data.log_likelihood, data.starts[:-1])
 
 
 def _largest_piece(data: GroupedData) -> np.ndarray:
@@ -94,11 +87,7 @@ def rung_of(ladder: EvidenceLadder, rung: int) -> EvidenceArrays:
 
 
 def make_ladder(evidence: EvidenceArrays, powers: np.ndarray) -> EvidenceLadder:
-    """Raise the evidence to several powers.
-
-    Counts that the evidence allows have their likelihood raised to the power. Counts that it excludes are
-    let in again, the more easily the lower the power and the nearer they are to an allowed one, because a power
-    of an exact tally would be the same tally.
+    """Raise the evidence to several powers; see :mod:`disaggregate.model.powers`.
 
     Parameters
     ----------
@@ -110,11 +99,7 @@ def make_ladder(evidence: EvidenceArrays, powers: np.ndarray) -> EvidenceLadder:
     if np.array_equal(powers, [1.0]):  # the evidence itself
         return EvidenceLadder(*evidence[:4], *(values[None] for values in evidence[4:]))
     nearest, distance = _nearest_allowed(evidence)
-    log_likelihood = np.empty((len(powers), len(evidence.log_likelihood)))
-    for row, power in zip(log_likelihood, powers, strict=True):
-        penalty = _SOFTNESS * power / (1.0 - power) if power < 1.0 else np.inf
-        row[:] = power * evidence.log_likelihood[nearest]
-        row[distance > 0] -= penalty * distance[distance > 0]
+    log_likelihood = at_powers(evidence.log_likelihood, powers, nearest, distance)
     is_whole = (powers == 1.0)[:, None]
     return EvidenceLadder(
         *evidence[:4],
@@ -131,15 +116,8 @@ def _by_group(starts: np.ndarray, values: np.ndarray) -> list[np.ndarray]:
 
 def _nearest_allowed(evidence: EvidenceArrays) -> tuple[np.ndarray, np.ndarray]:
     """For each count, where the nearest count is that its group's evidence allows, and how many members away."""
-    nearest = []
-    for part in _by_group(evidence.starts, evidence.log_likelihood):
-        allowed = np.flatnonzero(np.isfinite(part))
-        counts = np.arange(len(part))
-        after = np.clip(np.searchsorted(allowed, counts), 0, len(allowed) - 1)
-        before = np.maximum(after - 1, 0)
-        is_before = np.abs(allowed[before] - counts) < np.abs(allowed[after] - counts)
-        nearest.append(np.where(is_before, allowed[before], allowed[after]) - counts)
-    steps = np.concatenate(nearest)
     n_counts = np.diff(evidence.starts)
-    members_a_unit = np.diff(evidence.offsets) / (n_counts - 1)
-    return np.arange(len(steps)) + steps, np.abs(steps) * np.repeat(members_a_unit, n_counts)
+    counts = np.arange(evidence.starts[-1]) - np.repeat(evidence.starts[:-1], n_counts)
+    nearest, distance = nearest_allowed(evidence.starts, counts, evidence.log_likelihood)
+    members_per_unit = np.diff(evidence.offsets) / (n_counts - 1)
+    return nearest, distance * np.repeat(members_per_unit, n_counts)

@@ -175,7 +175,7 @@ class LadderChain:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from there."""
+        """Resume from a state."""
         self._replicas = None
         if snapshot["state"] is not None:
             self._replicas = SparseLadder(*self._given)

@@ -65,7 +65,7 @@ def _forced_labels(evidence: EvidenceArrays, group: int) -> np.ndarray | None:
 def draw_group_labels(
     evidence: EvidenceArrays, group: int, fitted: np.ndarray, scores: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw the labels of one group given f; a large group's go on from the signs of its present scores."""
+    """Draw the labels of one group given f; those of a large group start from the signs of its present scores."""
     rows = group_rows_of(evidence, group)
     log_likelihood = group_evidence(evidence, group)
     forced = _forced_labels(evidence, group)

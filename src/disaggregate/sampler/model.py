@@ -12,7 +12,7 @@ from disaggregate.sampler.evidence import EvidenceArrays, make_evidence
 # A column counts as independent of the active ones if more than this share of its square lies outside their span.
 COLLINEARITY_TOLERANCE = 1e-6
 
-# The support of log delta2: wider than any data can tell apart, narrow enough never to overflow.
+# The support of log delta2: wider than any data can distinguish, narrow enough never to overflow.
 LOG_SCALE_BOUND = 30.0
 
 # Mutual neighbours among which a kernel may be relocated.
@@ -170,7 +170,7 @@ def empty_state(data: SparseData, n_proposals: int) -> State:
 
 
 def has_capacity(data: SparseData, state: State) -> bool:
-    """Tell whether the active set can take every birth that one sweep may propose."""
+    """Return whether the active set can take every birth that one sweep may propose."""
     most = int(state.size[0]) + len(state.candidates) + TURNOVERS
     return len(state.active) >= min(len(data.gram), most)
 

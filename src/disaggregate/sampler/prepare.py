@@ -1,4 +1,4 @@
-"""Compile the sampler before the first sweep, and say so."""
+"""Compile the sampler before the first sweep, with a notice."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def _forget_the_lock() -> None:
     _lock = threading.Lock()
 
 
-if hasattr(os, "register_at_fork"):  # whoever held it is not there in a forked process to let it go
+if hasattr(os, "register_at_fork"):  # the thread that held it does not exist in a forked process
     os.register_at_fork(after_in_child=_forget_the_lock)
 
 
 def prepare(moves: Moves) -> None:
-    """Make sure that the compiled sweep is in memory, from the disk cache or by compiling it.
+    """Ensure that the compiled sweep is in memory, from the disk cache or by compiling it.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def prepare(moves: Moves) -> None:
 
 
 def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> None:
-    """Make sure of what a dense fit asks for.
+    """Check the settings of a dense fit.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def prepare_dense(*, has_places: bool = False, in_partitions: bool = False) -> N
 
 
 def prepare_outcomes(has_places: bool = False) -> None:
-    """Make sure of what a fit with more than two outcomes asks for.
+    """Check the settings of a fit with more than two outcomes.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def prepare_by(name: str, run: Callable[[], object]) -> None:
             return
         from disaggregate.sampler.compiled.notice import compile_notice
 
-        with compile_notice(), _garbage_waits():
+        with compile_notice(), _without_garbage_collection():
             run()
         _ready.add(name)
 
 
 @contextmanager
-def _garbage_waits() -> Iterator[None]:
+def _without_garbage_collection() -> Iterator[None]:
     """Keep Python from looking for cycles among the millions of objects that a compiler makes and needs."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -136,7 +136,7 @@ def _compile_outcome_likelihood(deviation: float) -> None:
 
 
 def _compile_log_likelihoods(data: GroupedData, deviation: float) -> None:
-    """Compute the likelihood of each group, which is asked for when the chains are done."""
+    """Compute the likelihood of each group, which is needed when the chains are done."""
     offset = np.zeros((1, 1))
     log_likelihood_by_draw(make_reports(data), np.zeros((1, 2)), offset, offset + deviation)
 

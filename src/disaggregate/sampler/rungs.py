@@ -13,7 +13,7 @@ _LOWEST = 1e-3
 
 
 def first_powers(n_rungs: int | None) -> np.ndarray:
-    """Powers to begin with, before anything is known: halves, or as many as are asked for."""
+    """Powers to begin with, before anything is known: halves, or as many as are requested."""
     if n_rungs == 1:
         return np.ones(1)
     n_positive = 11 if n_rungs is None else n_rungs - 1

@@ -16,7 +16,7 @@ from disaggregate.sampler.selection import log_birth_hastings, log_birth_ratio, 
 def turn_over_kernels(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
     """Propose a few births and deaths under p(gamma, beta given delta2 and the evidence).
 
-    Given the scores, a kernel whose whitened weight is large can hardly die, even where nobody's label depends on
+    Given the scores, a kernel whose whitened weight is large can hardly die, even where no label depends on
     it; with the scores summed out it can. A kernel is born last, with a whitened weight from its prior
     N(0, delta2), and dies last. The density of that weight is in the posterior and in the proposal and cancels;
     what is left is the ratio of the likelihoods and that of eq. (7). The scores must be drawn anew afterwards.

@@ -1,4 +1,4 @@
-"""A model without individuals, for a file that is to be handed on."""
+"""A model without individuals, for a file to share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def without_individuals(model: Any, min_group_size: int) -> Any:
 
     It keeps the weights of the kernels and their centres, and of each group that is large enough its report, the
     count that follows, and its members' average features where these matter. It drops everybody's label
-    probability and place in the table.
+    probability and row in the table.
 
     Parameters
     ----------
@@ -133,5 +133,5 @@ def _summed_up(diagnostics: Diagnostics) -> Diagnostics:
     rhat = {name: np.max(values, keepdims=True) for name, values in diagnostics.rhat.items()}
     bulk = {name: np.min(values, keepdims=True) for name, values in diagnostics.ess_bulk.items()}
     tail = {name: np.min(values, keepdims=True) for name, values in diagnostics.ess_tail.items()}
-    nobody = np.empty(0, dtype=np.int64)
-    return replace(diagnostics, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=nobody, reports=None)
+    none = np.empty(0, dtype=np.int64)
+    return replace(diagnostics, rhat=rhat, ess_bulk=bulk, ess_tail=tail, individuals=none, reports=None)

@@ -192,7 +192,7 @@ def _read_array(
 
 
 def _is_shape(shape: Any) -> TypeGuard[list[int]]:
-    """Tell shapes; one that holds nothing must not be large in its other directions, as if it held something."""
+    """Return whether this is a shape; an empty one must not be large in its other directions."""
     if not isinstance(shape, list) or len(shape) > _MOST_AXES:
         return False
     if not all(type(length) is int and length >= 0 for length in shape):
@@ -215,7 +215,7 @@ def _read_member(path: Path, archive: zipfile.ZipFile, name: str, n_bytes: int) 
 
 
 def _shown(value: Any) -> str:
-    """Show what came, but not all of it when it is long."""
+    """Show a value, shortened when it is long."""
     try:
         text = repr(value)
     except ValueError:  # a whole number of more digits than Python writes

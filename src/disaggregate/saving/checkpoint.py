@@ -15,7 +15,7 @@ import numpy as np
 from disaggregate.fitting.session import CheckpointWriter
 from disaggregate.groups import GroupedData
 from disaggregate.groups.outcomes import GroupedOutcomes
-from disaggregate.parallel import Runner
+from disaggregate.parallel.runners import Runner
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.checkpoint_schedule import CheckpointSchedule
 from disaggregate.saving.model import CLASSES
@@ -53,7 +53,7 @@ class Checkpoint(CheckpointWriter):
         self._chains: list[Runner] = []
         self._snapshots: dict[int, dict[str, Any]] = {}
         self._due: set[int] = set()
-        self._asked = False
+        self._is_requested = False
 
     def watch(self, resume_state: dict[str, Any], chains: Sequence[Runner]) -> None:
         """Begin with chains that were just set up; they are on file from now on.
@@ -66,7 +66,7 @@ class Checkpoint(CheckpointWriter):
             All of them.
         """
         self._resume_state, self._chains = resume_state, list(chains)
-        self._take_down()
+        self._take_snapshots()
         self._write_snapshots()  # what cannot be written at all is an error before the first sweep
 
     def replan(self, resume_state: dict[str, Any]) -> None:
@@ -76,7 +76,7 @@ class Checkpoint(CheckpointWriter):
         their last digits on where a batch ends.
         """
         self._resume_state = resume_state
-        self._take_down()
+        self._take_snapshots()
 
     def after_batch(self, runner: Runner) -> None:
         """Take a snapshot of a runner if that is due."""
@@ -87,44 +87,44 @@ class Checkpoint(CheckpointWriter):
             self._due.discard(index)
 
     def while_waiting(self) -> None:
-        """Ask for snapshots when it is time, and write them once they are all there."""
-        if not self._asked and not self._schedule.is_due():
+        """Request snapshots when it is time, and write them once they are all there."""
+        if not self._is_requested and not self._schedule.is_due():
             return
         running = {id(chain) for chain in self._chains if chain.n_done < chain.n_sweeps}
         if self._due & running:
             return
-        if self._asked:
+        if self._is_requested:
             self._write_if_possible()
         else:
-            self._due, self._asked = set(running), True
+            self._due, self._is_requested = set(running), True
 
     def write(self) -> None:
         """Write where the chains are; they must not be moving."""
-        self._take_down()
+        self._take_snapshots()
         self._write_if_possible()
 
-    def _take_down(self) -> None:
+    def _take_snapshots(self) -> None:
         with self._schedule.timed():
             self._snapshots = {id(chain): chain.snapshot() for chain in self._chains}
 
     def _write_if_possible(self) -> None:
-        """Write, and go on if that fails, as on a full disk: an earlier checkpoint stays, and so do the draws."""
+        """Write, and continue if that fails, as on a full disk; an earlier checkpoint and the draws remain."""
         try:
             self._write_snapshots()
         except OSError as error:
             warnings.warn(
-                f"the checkpoint {self._path} could not be written ({error}); the fit goes on, and an earlier "
+                f"the checkpoint {self._path} could not be written ({error}); the fit continues, and an earlier "
                 "checkpoint is as it was.",
                 UserWarning,
                 stacklevel=2,
             )
-            self._snapshots, self._asked = {}, False
+            self._snapshots, self._is_requested = {}, False
             self._schedule.written()
 
     def _write_snapshots(self) -> None:
         with self._schedule.timed():
             for chain in self._chains:
-                if id(chain) not in self._snapshots:  # it was at its end before anybody asked
+                if id(chain) not in self._snapshots:  # it was at its end before the request
                     self._snapshots[id(chain)] = chain.snapshot()
             writer = Writer(CLASSES)
             content = writer.write(
@@ -135,9 +135,9 @@ class Checkpoint(CheckpointWriter):
                     "chains": [self._snapshots[id(chain)] for chain in self._chains],
                 }
             )
-            # Not packed: that takes ten times as long as writing, for a file that lives as long as a fit.
+            # Not packed: that takes ten times as long as writing, for a file that is needed as long as a fit.
             write_archive(self._path, {"checkpoint": content}, writer.arrays, packed=False)
-        self._snapshots, self._asked = {}, False
+        self._snapshots, self._is_requested = {}, False
         self._schedule.written()
 
 
@@ -159,7 +159,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
     saved = Reader(CLASSES, arrays).read(document["checkpoint"])
     if isinstance(saved, dict) and "setting" in saved:
         raise ValueError(
-            f"{path} was written by release 0.1, whose chains this version cannot resume: fit anew with another "
+            f"{path} was written by release 0.1, whose chains this version cannot resume: fit again with another "
             "checkpoint, or resume it with release 0.1."
         )
     if not isinstance(saved, dict) or not {"fingerprint", "seed", "resume_state", "chains"} <= set(saved):
@@ -167,7 +167,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
     if saved["fingerprint"] != fingerprint:
         raise ValueError(
             f"{path} belongs to another fit: its data, settings or version of disaggregate differ. Give the same "
-            "ones to resume it, or another checkpoint to start anew."
+            "ones to resume it, or another checkpoint for a new fit."
         )
     if not (isinstance(saved["seed"], str) and saved["seed"].isdecimal() and len(saved["seed"]) <= _LONGEST_SEED):
         raise ArchiveError(f"{path} is damaged: its seed is no number.")
@@ -175,7 +175,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
 
 
 def fingerprint_of(parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
-    """Tell fits apart: by their settings, their data, and the version of this library.
+    """Return a digest of a fit: of its settings, its data, and the version of this library.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class CheckpointFiles:
     """Reads and writes checkpoints; see :class:`disaggregate.fitting.session.Checkpoints`."""
 
     def fingerprint(self, parameters: Mapping[str, Any], features: np.ndarray, data: GroupedData) -> str:
-        """Tell fits apart."""
+        """Return a digest that identifies the fit."""
         return fingerprint_of(parameters, features, data)
 
     def read(self, path: Any, fingerprint: str) -> dict[str, Any] | None:

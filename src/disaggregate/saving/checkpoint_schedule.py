@@ -22,7 +22,7 @@ class CheckpointSchedule:
     Parameters
     ----------
     clock : callable, default=time.monotonic
-        Tells the time, in seconds.
+        Returns the time, in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,7 +50,7 @@ class CheckpointSchedule:
         self._spent_before = self.spent
 
     def is_due(self) -> bool:
-        """Tell whether the next checkpoint would keep the share."""
+        """Return whether the next checkpoint would keep the share."""
         now = self._clock()
         is_affordable = self.spent + self._expected <= TIME_SHARE * (now - self._began)
         return is_affordable and now - self._last >= EVERY_SECONDS

@@ -190,11 +190,11 @@ def _read_model(path: Any, document: dict[str, Any], reader: Reader, make: Calla
     except Exception as error:
         raise ArchiveError(f"{path} is damaged: its parts do not fit together ({error}).") from error
     model.posterior_ = model._fitted.posterior
-    _try_out(model, path)
+    _require_predictions(model, path)
     return model
 
 
-def _try_out(model: Any, path: Any) -> None:
+def _require_predictions(model: Any, path: Any) -> None:
     """Predict one individual, so that parts that do not fit together are noticed now and not later."""
     try:
         with np.errstate(all="ignore"):

@@ -175,7 +175,7 @@ def _require_outcomes(model: Any) -> None:
 
 
 def _is_possible(known: Any, n: int, outcomes: tuple) -> bool:
-    """Tell whether a report on several outcomes can hold in a group of ``n``."""
+    """Return whether a report on several outcomes can hold in a group of ``n``."""
     if isinstance(known, Evidence) and known.is_uninformative:
         return True
     if not isinstance(known, OutcomeEvidence) or not set(known.named_outcomes) <= set(outcomes):
@@ -260,7 +260,7 @@ def _require_diagnostics(diagnostics: Any) -> None:
     )
     _require(_are_scores(diagnostics.kernels), "the kernels of its diagnostics are wrong")
     _require(_is_finite(diagnostics.rounding_error), "its rounding error is no number")
-    _require(_is_number(diagnostics.contraction), "what its groups tell is no number")
+    _require(_is_number(diagnostics.contraction), "its contraction is no number")
     _require(diagnostics.reports is None or _is_check(diagnostics.reports), "the check of its reports is wrong")
 
 
@@ -322,7 +322,7 @@ def _is_sound_category(column: CategoryColumn) -> bool:
 
 
 def _are_roles(roles: Roles) -> bool:
-    """Tell whether each role is a name, or none, and those that several columns may play are names."""
+    """Return whether each role is a name, or none, and those that several columns may play are names."""
     values = {field.name: (field.default, getattr(roles, field.name)) for field in fields(roles)}
     return isinstance(roles.group, str) and all(
         _are_texts(value) if default == () else value is None or isinstance(value, str)

@@ -161,7 +161,7 @@ def _bounded(value: Any) -> Any:
 
 
 def _is_fixed(data: dict[str, Any], texts: np.ndarray) -> bool:
-    """Tell whether an array had texts of one width, and none that would take much more room so than it did."""
+    """Return whether an array had texts of one width, and none that would take much more room so than it did."""
     known = texts.ndim == 1 and all(isinstance(text, str) for text in texts)
     widest = max(map(len, texts), default=0) if known else 0
     return data.get("fixed") is True and known and widest * len(texts) <= _MOST_CHARACTERS

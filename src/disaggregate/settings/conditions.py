@@ -1,4 +1,4 @@
-"""What a setting may be: conditions, and the error that says what was expected and what came."""
+"""Valid values of settings: conditions, and the error that gives the expected and the actual value."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def require(sound: bool, name: str, expected: str, came: Any) -> None:
 
 
 def is_positive(value: Any) -> bool:
-    """Tell a positive, finite number."""
+    """Accept a positive, finite number."""
     return is_number(value) and 0 < value < np.inf
 
 
 def is_one_of(value: Any, *names: str) -> bool:
-    """Tell one of some strings."""
+    """Accept one of some strings."""
     return isinstance(value, str) and value in names
 
 
 def is_flag(value: Any) -> bool:
-    """Tell True and False."""
+    """Accept True and False."""
     return isinstance(value, (bool, np.bool_))
 
 
 def is_whole(value: Any, least: float) -> bool:
-    """Tell a whole number of at least so much."""
+    """Accept a whole number of at least so much."""
     return isinstance(value, Integral) and is_number(value) and least <= value < _TOO_MANY
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Tell a number that a float can hold."""
+    """Accept a number that a float can represent."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:

@@ -17,9 +17,9 @@ _LEAST, _MOST = 1e-9, 1e9
 _CONTEXT, _PLACE = 0.15, 0.2
 _CONTEXT_OF_PEOPLE, _PLACE_OF_PEOPLE = 1.0, 1.0
 
-# Where groups are samples or cells, the variance of what individual features do is gamma distributed. Reports on
-# groups hardly tell people's own features from those of the people around them, so this prior decides how much is
-# put down to each. A half-normal prior lets the individual part vanish, and was wrong on real groups.
+# Where groups are samples or cells, the variance of the individual part is gamma distributed. Reports on groups
+# hardly separate the effect of people's own features from that of the people around them, so this prior decides
+# how much is attributed to each. A half-normal prior lets the individual part vanish: wrong on real groups.
 _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 
 # Standard deviations below this change no probability by more than some 0.01. Those of places are integrated out,

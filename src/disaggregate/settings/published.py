@@ -65,6 +65,6 @@ def settings_of_tables(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_sparse(settings: Mapping[str, Any]) -> bool:
-    """Tell whether settings, of today or with old names, ask for spike and slab."""
+    """Return whether settings, of today or with old names, choose spike and slab."""
     prior = settings.get("prior")
     return isinstance(prior, SpikeSlab) or prior == "spike_slab" or settings.get("weights") == "sparse"

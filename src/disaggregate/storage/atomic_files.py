@@ -1,4 +1,4 @@
-"""Files that are whole or not there: when something goes wrong, an earlier one of that name stays as it was."""
+"""Files that are complete or absent: when something goes wrong, an earlier one of that name stays as it was."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class InMemoryDraws:
         return merged([nothing, *self._batches])
 
     def snapshot(self) -> list[Batch]:
-        """Take down what is kept, joined, as few arrays are written sooner than many."""
+        """Record what is kept, joined, because few arrays are written faster than many."""
         if len(self._batches) > 1:
             self._batches = [merged(self._batches)]
         return list(self._batches)
@@ -83,7 +83,7 @@ class DrawsOnDisk:
         """Add some draws."""
         known = self._known or [(0, 0)] * len(batch)
         self._known = [
-            write_behind(self._path(index), array.tobytes(), *known[index]) for index, array in enumerate(batch)
+            append_after(self._path(index), array.tobytes(), *known[index]) for index, array in enumerate(batch)
         ]
 
     def joined(self, nothing: Batch) -> Batch:
@@ -109,7 +109,7 @@ class DrawsOnDisk:
                 self.append(tuple(batch))
             return
         known = [(int(n_bytes), int(checksum)) for n_bytes, checksum in snapshot["on_disk"]]
-        if known != before:  # else nobody but this object has written since
+        if known != before:  # else only this object has written since
             for index, (n_bytes, checksum) in enumerate(known):
                 _require_content(self._path(index), n_bytes, checksum)
         self._known = known
@@ -151,7 +151,7 @@ class DrawsInTransit:
 
 
 def are_on_disk(snapshot: Any) -> bool:
-    """Tell whether the draws of a snapshot are in files beside it."""
+    """Return whether the draws of a snapshot are in files beside it."""
     return isinstance(snapshot, dict)
 
 
@@ -160,7 +160,7 @@ def merged(batches: list[Batch]) -> Batch:
     return tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
 
 
-def write_behind(path: Path, content: bytes, n_bytes: int, checksum: int) -> tuple[int, int]:
+def append_after(path: Path, content: bytes, n_bytes: int, checksum: int) -> tuple[int, int]:
     """Write right behind the bytes that count, and return how many there are then, with their checksum."""
     with path.open("r+b" if path.exists() else "wb") as stream:
         stream.seek(n_bytes)

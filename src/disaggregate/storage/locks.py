@@ -17,7 +17,7 @@ except ImportError:  # a system without such locks
 _held: set[int] = set()
 
 
-def _let_go() -> None:
+def _release_all() -> None:
     """Hold nothing in a forked process: the worker of a pool may outlive the fit, and with it the lock."""
     for descriptor in _held:
         os.close(descriptor)
@@ -25,12 +25,12 @@ def _let_go() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_release_all)
 
 
 @contextmanager
 def locked(**paths: Any) -> Iterator[None]:
-    """Hold some files or folders for as long as the block lasts.
+    """Hold some files or folders for as long as the ``with`` lasts.
 
     A hidden file beside each is locked. The lock ends with the process, however that ends, and the file with the
     block.
@@ -38,7 +38,7 @@ def locked(**paths: Any) -> Iterator[None]:
     Parameters
     ----------
     **paths : path or None
-        What to hold, by the names under which messages speak of them; None for nothing.
+        What to lock, by the names that messages use; None for nothing.
     """
     with ExitStack() as stack:
         for name, path in paths.items():
@@ -58,7 +58,7 @@ def _locked(path: Path, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)  # while it is held, so that nobody holds a file without a name
+        lock.unlink(missing_ok=True)  # while it is held, so that no process holds a file without a name
         _held.discard(descriptor)
         os.close(descriptor)
 

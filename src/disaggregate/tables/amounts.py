@@ -68,7 +68,7 @@ def amount_of(text: str) -> Amount | None:
 
 @dataclass
 class Form:
-    """How the numbers of one column are written, as far as its values tell."""
+    """How the numbers of one column are written, as far as its values show."""
 
     possible: set[str] = field(default_factory=lambda: set(DECIMALS))
     differ: str | None = None
@@ -118,7 +118,7 @@ class AmountForms:
     decimal : {".", ","}, optional
         What the owner says of numbers that can be read in two ways.
     usual : {".", ","}, optional
-        The decimal mark of plain numbers such as 1.234, where nothing else tells.
+        The decimal mark of plain numbers such as 1.234, where nothing else decides.
     """
 
     def __init__(self, where: str, decimal: str | None, usual: str | None) -> None:
@@ -147,13 +147,13 @@ class AmountForms:
         """Take note of a column of plain numbers with decimal points."""
         self.seen.add(".")
 
-    def settle(self) -> tuple[dict[str, str], list[Problem]]:
+    def resolve(self) -> tuple[dict[str, str], list[Problem]]:
         """Return the decimal mark of each column that needs one to be read, and what was done.
 
         Raises
         ------
         TableError
-            If the numbers of a column could be read with either mark, and nothing tells which.
+            If the numbers of a column could be read with either mark, and nothing decides which.
         """
         numbers = {name: form for name, form in self.forms.items() if form.is_number and form.percent}
         notes = [self._mixed(name, form) for name, form in numbers.items() if form.is_mixed]
@@ -183,7 +183,7 @@ class AmountForms:
             return "."
         raise TableError(
             f"{self.where}, column {name!r}: {form.differ!r} is {_shown(form.differ, '.')} with a decimal point "
-            f"and {_shown(form.differ, ',')} with a decimal comma, and nothing in the table tells which; say it "
+            f"and {_shown(form.differ, ',')} with a decimal comma, and nothing in the table decides which; say it "
             "(--decimal . or --decimal ,).",
             "decimal",
             tuple(Choice("decimal", mark, f"{form.differ} is {_shown(form.differ, mark)}") for mark in DECIMALS),

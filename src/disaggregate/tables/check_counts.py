@@ -11,7 +11,7 @@ from disaggregate.tables.counts import count_faults, sound_counts
 from disaggregate.tables.kinds import kind_of, numbers_of
 from disaggregate.tables.messages import plural
 from disaggregate.tables.problems import Problem, TableError, column_of
-from disaggregate.tables.roles import Roles, all_the_rest
+from disaggregate.tables.roles import Roles, columns_without_role
 
 _NAMES = {
     *("count", "counts", "n", "pop", "population", "people", "persons", "total", "freq", "frequency"),
@@ -55,11 +55,11 @@ def cell_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     Parameters
     ----------
     people : DataFrame
-        One row per person, as far as the roles tell.
+        One row per person, as far as the roles say.
     roles : Roles
         Which column is what.
     """
-    rest = all_the_rest(roles, people)
+    rest = columns_without_role(roles, people)
     if roles.count is not None or set(rest) != set(roles.features):
         return  # the features were chosen by name
     for name in rest:

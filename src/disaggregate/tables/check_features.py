@@ -1,4 +1,4 @@
-"""Checks of the features: each should tell individuals apart, and do nothing but that."""
+"""Checks of the features: each should distinguish individuals, and do nothing else."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def _value_problems(column: pd.Series) -> Iterator[Problem]:
-    """Yield what single values tell."""
+    """Yield what single values show."""
     name = str(column.name)
     try:
         kind = kind_of(column)
@@ -108,7 +108,7 @@ def _findings(column: pd.Series, groups: pd.Series, n_distinct: int) -> Iterator
     if _is_constant_within(values, groups):
         yield (
             "warning",
-            "is constant within every group: it tells groups apart, but nothing about individuals inside one.",
+            "is constant within every group: it distinguishes groups, but not individuals inside one.",
             "constant",
         )
     if _is_id(values, kind, n_values, n_distinct):
@@ -156,7 +156,7 @@ def _is_id(values: pd.Series, kind: Kind, n_values: int, n_distinct: int) -> boo
 
 
 def _are_id_numbers(numbers: np.ndarray, name: str) -> bool:
-    """Tell ids from amounts that happen to differ: row numbers, long numbers, or a name that says so."""
+    """Distinguish ids from amounts that happen to differ: row numbers, long numbers, or a name that says so."""
     if not np.isfinite(numbers).all() or (numbers != np.rint(numbers)).any():
         return False
     is_dense = numbers.max() - numbers.min() < 2 * len(numbers)

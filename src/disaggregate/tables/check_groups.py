@@ -38,7 +38,7 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
             "warning",
             "results",
             f"{plural(n_shared, 'group')} with people and a result; with fewer than {_FEW} little can be learnt "
-            "about what tells individuals apart.",
+            "about how individuals differ.",
         )
     yield from _groups_of_one([group for group, n in n_people.items() if n == 1 and group in reported])
 

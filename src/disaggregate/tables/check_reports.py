@@ -49,7 +49,7 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
 
 
 def could_be_counts(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Tell which shares are k / n of a whole number k, up to the digits that the shares are given to.
+    """Find which shares are k / n of a whole number k, up to the digits that the shares are given to.
 
     Parameters
     ----------

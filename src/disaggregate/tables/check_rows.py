@@ -17,7 +17,7 @@ _NEARLY_ALL = 0.95
 
 
 def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Warn of rows that repeat another one in every column, although some column tells nearly everybody apart.
+    """Warn of rows that repeat another one in every column, although some column differs between most people.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     n_distinct = len(people) - n_repeated
     if not n_repeated or n_distinct < ENOUGH_ROWS or roles.count is not None:
         return
-    telling = _telling(people, ~repeated)
+    telling = _distinguishing_column(people, ~repeated)
     if telling is None and n_repeated < n_distinct:
         return
     why = f" though {telling!r} differs between nearly all others" if telling is not None else ""
@@ -46,7 +46,7 @@ def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def repeated_rows(people: pd.DataFrame) -> np.ndarray:
-    """Tell which rows repeat an earlier one in every column."""
+    """Find which rows repeat an earlier one in every column."""
     codes = np.column_stack([_codes(people[name]) for name in people.columns])
     return pd.DataFrame(codes).duplicated().to_numpy()
 
@@ -58,8 +58,8 @@ def _codes(column: pd.Series) -> np.ndarray:
         return pd.factorize(column.astype(str))[0]
 
 
-def _telling(people: pd.DataFrame, distinct: np.ndarray) -> str | None:
-    """Name a column that tells nearly all distinct rows apart."""
+def _distinguishing_column(people: pd.DataFrame, distinct: np.ndarray) -> str | None:
+    """Name a column that differs between nearly all distinct rows."""
     n_rows = int(distinct.sum())
     for name in people.columns:
         if len(np.unique(_codes(people[name])[distinct])) >= _NEARLY_ALL * n_rows:

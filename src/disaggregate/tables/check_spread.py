@@ -1,4 +1,4 @@
-"""Checks of whether groups differ in a feature at all: where they do not, their results tell nothing of it."""
+"""Checks of whether groups differ in a feature at all: where they do not, their results say nothing about it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from disaggregate.tables.between_groups import sums_of_squares
 from disaggregate.tables.counts import Counts, read_counts, sound_counts
 from disaggregate.tables.kinds import days_of, kind_of, levels_of, numbers_of
 from disaggregate.tables.messages import some
@@ -18,7 +19,7 @@ _ENOUGH_PEOPLE = 100  # with fewer, groups that differ do not always show it
 
 
 def spread_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    """Tell of features in which groups differ no more than groups formed at random.
+    """Warn of features in which groups differ no more than groups formed at random.
 
     Parameters
     ----------
@@ -63,17 +64,12 @@ def _columns(column: pd.Series) -> np.ndarray | None:
 def _groups_differ(columns: np.ndarray, groups: np.ndarray, counts: Counts) -> bool:
     """Compare the variance between groups with that within: an F statistic above 1, over all columns."""
     known = np.isfinite(columns).all(axis=1) & (groups >= 0) & (counts > 0)
-    values, inside, held = columns[known], groups[known], counts[known]
-    sizes = np.bincount(inside, weights=held)
-    n_groups = int((sizes > 0).sum())
-    n_people = int(held.sum())
+    present, people = groups[known], counts[known]
+    n_groups, n_people = len(np.unique(present)), int(people.sum())
     if n_groups < 2 or n_people < max(_ENOUGH_PEOPLE, n_groups + 1):
         return True
-    with np.errstate(over="ignore", invalid="ignore"):
-        centred = values - np.average(values, axis=0, weights=held)
-        total = float(held @ np.sum(centred**2, axis=1))
-        sums = np.column_stack([np.bincount(inside, weights=held * part) for part in centred.T])
-        between = float(np.sum(sums[sizes > 0] ** 2 / sizes[sizes > 0, np.newaxis]))
-    if not np.isfinite(total) or total <= 1e-20 * float(held @ np.sum(values**2, axis=1)):
+    found = sums_of_squares(columns[known], present, people)
+    if found is None:
         return True  # constant, or beyond all floats: reported elsewhere
-    return between / (n_groups - 1) > (total - between) / (n_people - n_groups)
+    between = float(found.between.sum())
+    return between / (n_groups - 1) > (found.total - between) / (n_people - n_groups)

@@ -27,7 +27,7 @@ def sentinel_problems(name: str, numbers: np.ndarray) -> Iterator[Problem]:
         Its values, NaN where missing.
     """
     known = np.unique(numbers[np.isfinite(numbers)])
-    found = [value for value in _at_the_ends(known) if _CODE.fullmatch(f"{value:.0f}") and _is_apart(value, known)]
+    found = [value for value in _extremes(known) if _CODE.fullmatch(f"{value:.0f}") and _is_apart(value, known)]
     if not found:
         return
     n_rows = int(np.isin(numbers, found).sum())
@@ -41,7 +41,7 @@ def sentinel_problems(name: str, numbers: np.ndarray) -> Iterator[Problem]:
 
 
 def number_category_problems(name: str, levels: pd.Series) -> Iterator[Problem]:
-    """Tell of categories that are numbers but for some texts among them.
+    """Warn of categories that are numbers but for some texts among them.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def number_category_problems(name: str, levels: pd.Series) -> Iterator[Problem]:
     )
 
 
-def _at_the_ends(known: np.ndarray) -> list[float]:
+def _extremes(known: np.ndarray) -> list[float]:
     """Return the lowest and highest values, two of each, as -98 may stand beside -99."""
     whole = [
         float(value)
@@ -76,7 +76,7 @@ def _at_the_ends(known: np.ndarray) -> list[float]:
 
 
 def _is_apart(value: float, known: np.ndarray) -> bool:
-    """Tell a value that is negative where no other is, or further from the others than these from each other."""
+    """Find a value that is negative where no other is, or further from the others than these from each other."""
     same_sign = [other for other in known if not _CODE.fullmatch(f"{other:.0f}") or abs(other) < 10]
     others = np.array([other for other in same_sign if other != value])
     if len(others) < 2:

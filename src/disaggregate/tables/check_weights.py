@@ -51,7 +51,7 @@ def _complaints(column: pd.Series) -> Iterator[str]:
         if where.any():
             yield (
                 f"{plural(int(where.sum()), 'weight')} {fault}; expected a number of 0 or more for every person. "
-                "Drop these people, or give 0 to those who count for nothing."
+                "Drop these people, or give weight 0 to those who should not count."
             )
     if not (weights > 0.0).any():
         yield "no weight is above 0; no person would count."

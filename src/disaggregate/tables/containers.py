@@ -1,4 +1,4 @@
-"""Predictions as dataframes, for those who ask for them as scikit-learn's ``set_output`` does."""
+"""Predictions as dataframes, for those who choose them with scikit-learn's ``set_output``."""
 
 from __future__ import annotations
 

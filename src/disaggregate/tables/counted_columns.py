@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from disaggregate.tables.encoded_columns import CategoryColumn, NumberColumn
+from disaggregate.tables.encoded_columns import CategoryColumn, NumberColumn, category_column, level_of
 
 FloatArray = NDArray[np.float64]
 
@@ -23,7 +21,7 @@ def counted_number(name: str, values: pd.Series, counts: NDArray[np.int64], *, i
     values : Series
         A value per row, NaN where it is missing.
     counts : ndarray of shape (n_rows,)
-        People per row; rows of nobody do not matter.
+        People per row; rows of count 0 do not matter.
     is_date : bool
         Whether it is a date.
     """
@@ -39,7 +37,7 @@ def counted_number(name: str, values: pd.Series, counts: NDArray[np.int64], *, i
         is_date=is_date,
         fill=fill,
         mean=mean,
-        # A feature that was constant tells nothing, whatever values it may take later.
+        # A feature that was constant carries no information, whatever values it may take later.
         weight=1.0 / spread if len(np.unique(numbers[known])) > 1 and spread > 0.0 else 0.0,
         missing=missing if 0 < known.sum() < len(known) else None,
     )
@@ -61,14 +59,10 @@ def counted_category(name: str, values: pd.Series, counts: NDArray[np.int64], fe
     """
     codes, met = pd.factorize(values.to_numpy(dtype=object), use_na_sentinel=False)
     people = np.bincount(codes, weights=counts, minlength=len(met))
-    held = {_level(level): int(n) for level, n in zip(met, people, strict=True)}
-    levels = sorted(held, key=lambda level: (level is None, level or ""))
-    pooled = [level for level in levels if held[level] < fewest]
-    own = [level for level in levels if level not in pooled]
-    shares = [held[level] / int(counts.sum()) for level in own]
-    if pooled:
-        shares.append(sum(held[level] for level in pooled) / int(counts.sum()))
-    return CategoryColumn(name=name, levels=own, pooled=pooled, shares=shares)
+    n_people = {level_of(level): int(n) for level, n in zip(met, people, strict=True)}
+    levels = sorted(n_people, key=lambda level: (level is None, level or ""))
+    pooled = [level for level in levels if n_people[level] < fewest]
+    return category_column(name, [level for level in levels if level not in pooled], pooled, n_people)
 
 
 def _median(values: FloatArray, counts: NDArray[np.int64]) -> float:
@@ -77,7 +71,3 @@ def _median(values: FloatArray, counts: NDArray[np.int64]) -> float:
     below = np.cumsum(counts[order])
     middle = np.searchsorted(below, [(below[-1] - 1) // 2, below[-1] // 2], side="right")
     return float(values[order][middle].mean())
-
-
-def _level(value: Any) -> str | None:
-    return value if isinstance(value, str) else None

@@ -73,7 +73,7 @@ def counts_of(people: pd.DataFrame, roles: Roles) -> Counts | None:
 
 
 def sound_counts(people: pd.DataFrame, roles: Roles) -> Counts | None:
-    """Read counts as :func:`counts_of` does, but return None where they are unsound, which a check tells apart."""
+    """Read counts as :func:`counts_of` does, but return None where they are unsound, which a check reports."""
     try:
         return counts_of(people, roles)
     except TableError:
@@ -81,7 +81,7 @@ def sound_counts(people: pd.DataFrame, roles: Roles) -> Counts | None:
 
 
 def people_per_row(people: pd.DataFrame, roles: Roles) -> Counts:
-    """Return how many people each row stands for: one where the table has no column that tells."""
+    """Return how many people each row stands for: one where the table has no column of counts."""
     is_told = roles.count is not None and roles.count in people
     return read_counts(counts_of(people, roles) if is_told else None, len(people))
 
@@ -93,7 +93,7 @@ def n_people(people: pd.DataFrame, roles: Roles) -> int:
 
 
 def n_people_by_group(ids: Iterable[Hashable | None], counts: Counts | None) -> Counter[Hashable]:
-    """Return how many people each group has; rows without a group, and groups of nobody, are left out.
+    """Return how many people each group has; rows without a group, and groups without people, are left out.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def n_people_by_group(ids: Iterable[Hashable | None], counts: Counts | None) -> 
     return found
 
 
-def rows_that_count(people: pd.DataFrame, roles: Roles) -> pd.DataFrame:
+def rows_with_people(people: pd.DataFrame, roles: Roles) -> pd.DataFrame:
     """Return the rows that a fit is to learn from: those whose survey weight and count are above zero."""
     if roles.weight is not None:
         people = people[numbers_of(people[roles.weight]) > 0.0]

@@ -1,4 +1,4 @@
-"""CSV files: every line is looked at before any is believed, then pandas reads them, at once or in chunks."""
+"""CSV files: every line is checked first, then pandas reads them, at once or in chunks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BEYOND_ASCII = re.compile(r"[A-Za-z'\u2019 .-]{0,20}[^\x00-\x7f\W][\w'\u2019.-]
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?")
 
 
-# Longer than any row that somebody meant, and what a gzipped table may be at most: real ones shrink by 20 or so.
+# Longer than any intended row, and what a gzipped table may be at most: real ones shrink by 20 or so.
 LONGEST_LINE = 2**24
 ALWAYS_ALLOWED = 2**26
 _MOST_TIMES = 100
@@ -102,7 +102,7 @@ def read_csv(path: Path, schema: Schema, reading: Reading = _NOTHING_SAID) -> Re
     if scan.may_hold_amounts:
         raw = _parsed(path, scan, dtype=str)
         _look_at(forms, raw, table, _may_be_amounts(scan, schema))
-    settled, notes = forms.settle()
+    settled, notes = forms.resolve()
     for name, decimal in settled.items():
         table[name] = read_amounts(raw[name], decimal)
     read = apply_schema(numbered(table), schema)  # numbered first, as what does not fit is reported by its row
@@ -165,7 +165,7 @@ def _settled(
         for chunk in chunks:
             for name in names:
                 forms.look(name, chunk[name])
-    return forms.settle()
+    return forms.resolve()
 
 
 def _usual_decimal(scan: Scan) -> str | None:
@@ -178,7 +178,7 @@ def _may_be_amounts(scan: Scan, schema: Schema) -> list[str]:
 
 
 def _look_at(forms: AmountForms, raw: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> None:
-    """Look at texts, and where points may set thousands apart at numbers too."""
+    """Examine texts, and also numbers where points may separate thousands."""
     for name in names:
         if is_text(table[name]) or forms.usual is None:
             forms.look(name, raw[name])
@@ -290,7 +290,7 @@ class _Lines:
             if not self.may_hold_amount and _MAY_HOLD_AMOUNT.search(text):
                 self.may_hold_amount = True
             if not text.isascii():
-                self._look_at_letters(text)
+                self._check_encoding(text)
             yield text
 
     def _line(self) -> bytes:
@@ -303,7 +303,7 @@ class _Lines:
                 "encoding",
             ) from error
 
-    def _look_at_letters(self, text: str) -> None:
+    def _check_encoding(self, text: str) -> None:
         if self.encoding == WESTERN and not self.is_said:
             require_western(self.path, text, self.number)
         if self.example is None and (word := _BEYOND_ASCII.search(text)):

@@ -141,6 +141,32 @@ class CategoryColumn:
         return np.array(indices, dtype=np.int64)[codes]
 
 
+def category_column(
+    name: str, levels: list[str | None], pooled: list[str | None], n_people: dict[str | None, int]
+) -> CategoryColumn:
+    """Make the column of a category from the number of people per level.
+
+    Parameters
+    ----------
+    name : str
+        The feature.
+    levels, pooled : list of str or None
+        Levels with a column of their own, and levels that share one.
+    n_people : dict
+        People of each level.
+    """
+    total = sum(n_people.values())
+    shares = [n_people[level] / total for level in levels]
+    if pooled:
+        shares.append(sum(n_people[level] for level in pooled) / total)
+    return CategoryColumn(name=name, levels=levels, pooled=pooled, shares=shares)
+
+
+def level_of(value: Any) -> str | None:
+    """Return a level as the encoder keeps it: its name, or None where it is missing."""
+    return value if isinstance(value, str) else None
+
+
 EncodedColumn = NumberColumn | CategoryColumn
 
 

@@ -22,8 +22,10 @@ from disaggregate.tables.encoded_columns import (
     CategoryColumn,
     EncodedColumn,
     NumberColumn,
+    category_column,
     column_from_state,
     column_state,
+    level_of,
     numeric_values,
 )
 from disaggregate.tables.kinds import Kind, kind_of, levels_of
@@ -125,16 +127,16 @@ def make_encoder(
     _require_features(table, names)
     kinds = {name: kind_of(table[name]) for name in names}
     prepared = pd.DataFrame({name: _prepared(table[name], kinds[name]) for name in names})
-    held = read_counts(counts, len(table))
-    fewest = max(2, math.ceil(rare * held.sum()))
+    people = read_counts(counts, len(table))
+    fewest = max(2, math.ceil(rare * people.sum()))
     if counts is None:
         with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the name of the column
             fitted = column_transformer(kinds, fewest).fit(prepared)
         encoded = _encoded_columns(fitted, kinds, prepared)
     else:
-        encoded = {name: _counted_column(name, kinds[name], prepared[name], held, fewest) for name in names}
+        encoded = {name: _counted_column(name, kinds[name], prepared[name], people, fewest) for name in names}
     columns = tuple(encoded[name] for name in names)
-    return Encoder(columns, tuple(note for column in columns for note in _notes(column, prepared, held, fewest)))
+    return Encoder(columns, tuple(note for column in columns for note in _notes(column, prepared, people, fewest)))
 
 
 def column_transformer(kinds: dict[str, Kind], fewest: int) -> ColumnTransformer:
@@ -200,7 +202,7 @@ def _number_column(name: str, fitted: Any, index: int, values: pd.Series, is_dat
         is_date=is_date,
         fill=float(imputer.statistics_[index]),
         mean=float(scaler.mean_[index]),
-        # A feature that was constant tells nothing, whatever values it may take later.
+        # A feature that was constant carries no information, whatever values it may take later.
         weight=1.0 / float(scaler.scale_[index]) if values.nunique() > 1 else 0.0,
         missing=missing if 0.0 < missing < 1.0 else None,
     )
@@ -214,17 +216,10 @@ def _counted_column(name: str, kind: Kind, values: pd.Series, counts: Counts, fe
 
 def _category_column(name: str, fitted: OneHotEncoder, index: int, values: pd.Series) -> CategoryColumn:
     rare = fitted.infrequent_categories_[index]
-    pooled = [] if rare is None else [_level(level) for level in rare]
-    levels = [_level(level) for level in fitted.categories_[index] if _level(level) not in pooled]
-    held = {_level(level): int(count) for level, count in values.value_counts(dropna=False).items()}
-    shares = [held[level] / len(values) for level in levels]
-    if pooled:
-        shares.append(sum(held[level] for level in pooled) / len(values))
-    return CategoryColumn(name=name, levels=levels, pooled=pooled, shares=shares)
-
-
-def _level(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+    pooled = [] if rare is None else [level_of(level) for level in rare]
+    levels = [level_of(level) for level in fitted.categories_[index] if level_of(level) not in pooled]
+    n_people = {level_of(level): int(count) for level, count in values.value_counts(dropna=False).items()}
+    return category_column(name, levels, pooled, n_people)
 
 
 def _notes(column: EncodedColumn, prepared: pd.DataFrame, counts: Counts, fewest: int) -> list[str]:

@@ -173,7 +173,7 @@ def _cells(worksheet: Any) -> Iterator[Any]:
 
 
 def _found_in(path: Path, part: str, wanted: tuple[bytes, ...]) -> list[bool]:
-    """Tell which byte strings a part of the workbook holds, without unpacking it as a whole."""
+    """Find which byte strings a part of the workbook holds, without unpacking it as a whole."""
     found = [False] * len(wanted)
     with zipfile.ZipFile(path) as packed, packed.open(part.lstrip("/")) as file:
         end = b""

@@ -44,7 +44,7 @@ def read_features(estimator: BaseEstimator, X: Any, *, fitting: bool) -> np.ndar
         )
     except ValueError as error:
         if "could not convert string" in str(error):
-            _blame_a_string(X, error)
+            _raise_for_text(X, error)
         raise
     _require_finite(features, _column_names(X))
     return features
@@ -79,7 +79,7 @@ def _is_numeric(column: Any) -> bool:
     return True
 
 
-def _blame_a_string(X: Any, error: ValueError) -> None:
+def _raise_for_text(X: Any, error: ValueError) -> None:
     """Name the first cell that is no number."""
     for row, cells in enumerate(np.asarray(X, dtype=object)):
         for column, cell in enumerate(cells):

@@ -38,7 +38,7 @@ def read_table(source: Any, schema: Schema | None = None, reading: Reading | Non
         becomes dates, amounts such as $45,500 or 56.4 % become numbers, and an empty field, NA, NaN or null is a
         missing value.
     schema : mapping of str to str, optional
-        What some of the columns hold, as :func:`schema_of` tells it of an earlier table.
+        What some of the columns hold, as :func:`schema_of` returns it for an earlier table.
     reading : Reading, optional
         What the owner says of how the table is written.
     """
@@ -46,7 +46,7 @@ def read_table(source: Any, schema: Schema | None = None, reading: Reading | Non
 
 
 def read_with_notes(source: Any, schema: Schema | None = None, reading: Reading | None = None) -> Read:
-    """Read a table as :func:`read_table` does, and tell what was done to read it."""
+    """Read a table as :func:`read_table` does, and say what was done to read it."""
     said, kinds = reading or Reading(), schema or {}
     if not isinstance(source, (str, os.PathLike)):
         return _with_amounts(_of_dataframe(source), kinds, said, "the dataframe")
@@ -67,7 +67,7 @@ def _of_dataframe(source: Any) -> pd.DataFrame:
 
 
 def _may_hold_amounts(column: pd.Series) -> bool:
-    """Tell columns of texts, and of texts and numbers, from others."""
+    """Return whether a column has texts, or texts and numbers."""
     if column.dtype.kind in "biufcmM" or isinstance(column.dtype, pd.CategoricalDtype):
         return False
     return infer_dtype(column, skipna=True) in ("string", "mixed-integer", "mixed")
@@ -82,7 +82,7 @@ def _with_amounts(
         column = table[name]
         if schema.get(name, "number") == "number" and _may_hold_amounts(column):
             forms.look(name, column)
-    settled, about_amounts = forms.settle()
+    settled, about_amounts = forms.resolve()
     if settled:
         table = table.assign(**{name: read_amounts(table[name], decimal) for name, decimal in settled.items()})
     percent = frozenset(name for name in settled if True in forms.forms[name].percent)
@@ -106,7 +106,7 @@ def iter_table(
     rows : int
         Largest number of rows of a chunk.
     schema : mapping of str to str, optional
-        What columns hold, as :func:`schema_of` tells it of an earlier table: an id "007" that was text stays
+        What columns hold, as :func:`schema_of` returns it for an earlier table: an id "007" that was text stays
         text in every chunk. Other columns come as they are written: in a CSV as text.
     counted : callable, optional
         Called with the number of rows of the file before the first chunk, for a progress bar.
@@ -118,7 +118,7 @@ def iter_table(
     Returns
     -------
     iterator of DataFrame
-        The index goes on from chunk to chunk.
+        The index continues from chunk to chunk.
     """
     if rows < 1:
         raise TableError(f"rows must be 1 or more, got {rows}.")

@@ -20,7 +20,7 @@ from disaggregate.tables.schema import Schema, apply_schema
 
 
 def is_folder(source: Any) -> bool:
-    """Tell a folder from a file or a dataframe."""
+    """Return whether this is a folder, not a file or a dataframe."""
     return isinstance(source, (str, os.PathLike)) and Path(source).expanduser().is_dir()
 
 
@@ -129,7 +129,7 @@ def _rows_of(opened: Any, rows: np.ndarray, columns: list[str]) -> pd.DataFrame:
 
 
 def columns_from_path(root: Path, file: Path) -> dict[str, str]:
-    """Columns in the names of folders below the root, such as ``district=7``; those above it tell nothing."""
+    """Columns in the names of folders below the root, such as ``district=7``; those above it are ignored."""
     pairs = (part.split("=", 1) for part in file.relative_to(root).parent.parts if "=" in part)
     return {name: value for name, value in pairs if name}
 
@@ -174,7 +174,7 @@ class FolderSource:
 
 @dataclass(frozen=True)
 class LazyFeatures:
-    """The features of all rows, of which some are read when they are asked for by number."""
+    """The features of all rows, read by row number when they are needed."""
 
     folder: PeopleFolder
     kept: np.ndarray

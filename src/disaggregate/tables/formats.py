@@ -22,7 +22,7 @@ _TABS = (".tsv", ".tab")
 
 
 def format_of(path: Path, *, to_write: bool = False) -> Format:
-    """Tell the format of a file by its name; capitals do not matter.
+    """Find the format of a file by its name; capitals do not matter.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
 
 
 def is_table(path: Path) -> bool:
-    """Tell whether a file has the name of a table that can be read."""
+    """Return whether a file has the name of a table that can be read."""
     return path.name.lower().endswith(tuple({**_ENDINGS, **_READ_ONLY}))
 
 
@@ -65,7 +65,7 @@ def split_sheet(path: str | os.PathLike[str]) -> tuple[Path, str | None]:
 
 
 def is_zipped(path: Path) -> bool:
-    """Tell whether a file is compressed."""
+    """Return whether a file is compressed."""
     return path.name.lower().endswith(".gz")
 
 

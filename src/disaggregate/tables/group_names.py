@@ -9,7 +9,7 @@ import pandas as pd
 from disaggregate.tables.ids import Ids, group_ids
 from disaggregate.tables.messages import plural, some
 from disaggregate.tables.problems import Problem
-from disaggregate.tables.spelling import spelling
+from disaggregate.tables.spelling import by_spelling
 
 
 def matches(names: Iterable[Hashable], known: Iterable[Hashable]) -> tuple[dict[Hashable, Hashable], list[tuple]]:
@@ -27,7 +27,7 @@ def matches(names: Iterable[Hashable], known: Iterable[Hashable]) -> tuple[dict[
     unclear : list of tuple
         The names of a spelling, and the known ones, where there are several of either.
     """
-    ours, theirs = _by_spelling(names), _by_spelling(known)
+    ours, theirs = by_spelling(names), by_spelling(known)
     matched: dict[Hashable, Hashable] = {}
     unclear = []
     for key in ours.keys() & theirs.keys():
@@ -56,7 +56,7 @@ def match_groups(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tup
     results : DataFrame
         With names as in people.
     problems : list of Problem
-        What was done, or the names between which nobody but their owner can choose.
+        What was done, or the names between which only their owner can choose.
     """
     of_people, of_results = group_ids(people, results, group)
     matched, unclear = matches(_distinct(of_results), _distinct(of_people))
@@ -75,13 +75,6 @@ def match_groups(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tup
         )
     )
     return results.assign(**{group: names.infer_objects()}), problems
-
-
-def _by_spelling(names: Iterable[Hashable]) -> dict[str, list[Hashable]]:
-    found: dict[str, list[Hashable]] = {}
-    for name in names:
-        found.setdefault(spelling(name), []).append(name)
-    return found
 
 
 def _distinct(ids: Ids) -> Sequence[Hashable]:

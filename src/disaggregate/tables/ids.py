@@ -9,7 +9,7 @@ import pandas as pd
 
 from disaggregate.groups.forms import is_missing
 from disaggregate.tables.kinds import text_of
-from disaggregate.tables.spelling import spelling
+from disaggregate.tables.spelling import by_spelling, spelling
 
 Ids = list[Hashable | None]
 
@@ -53,10 +53,8 @@ def ids_like(column: pd.Series, names: Sequence[Hashable]) -> Ids:
     strange = {name for name in ids if name is not None and name not in known}
     if not strange:
         return ids
-    by_spelling: dict[str, list[Hashable]] = {}
-    for name in names:
-        by_spelling.setdefault(spelling(name), []).append(name)
-    candidates = {name: by_spelling.get(spelling(name), []) for name in strange}
+    known_by_spelling = by_spelling(names)
+    candidates = {name: known_by_spelling.get(spelling(name), []) for name in strange}
     meant = {name: found[0] for name, found in candidates.items() if len(found) == 1}
     return [meant.get(name, name) for name in ids]
 

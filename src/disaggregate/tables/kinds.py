@@ -32,31 +32,31 @@ _DAY = np.timedelta64(1, "D")
 
 
 def kind_of(column: pd.Series) -> Kind:
-    """Tell numbers, categories (text, True and False, pandas categories) and dates apart."""
+    """Classify a column: numbers, categories (text, True and False, pandas categories) or dates."""
     if isinstance(column.dtype, pd.CategoricalDtype) or is_yes_no(column):
         return "category"
     if types.is_datetime64_any_dtype(column.dtype):
         return "date"
     if types.is_numeric_dtype(column.dtype) and not types.is_complex_dtype(column.dtype):
         return "number"
-    held = types.infer_dtype(column, skipna=True)
-    if held not in _OBJECTS or (held.startswith("mixed") and not _are_scalars(column)):
+    inferred = types.infer_dtype(column, skipna=True)
+    if inferred not in _OBJECTS or (inferred.startswith("mixed") and not _are_scalars(column)):
         raise TableError(
-            f"column {column.name!r} holds {_described(column, held)}, which is neither number, category nor "
+            f"column {column.name!r} holds {_described(column, inferred)}, which is neither number, category nor "
             "date; turn it into one of these, or ignore it."
         )
-    return _OBJECTS[held]
+    return _OBJECTS[inferred]
 
 
 def is_yes_no(column: pd.Series) -> bool:
-    """Tell whether a column holds only True, False and missing values."""
+    """Return whether a column holds only True, False and missing values."""
     if types.is_bool_dtype(column.dtype):
         return True
     return column.dtype == object and types.infer_dtype(column, skipna=True) == "boolean"
 
 
 def is_text(column: pd.Series) -> bool:
-    """Tell whether a column holds only text and missing values, at least one text among them."""
+    """Return whether a column holds only text and missing values, at least one text among them."""
     return types.infer_dtype(column, skipna=True) == "string"
 
 
@@ -127,7 +127,7 @@ def _are_scalars(column: pd.Series) -> bool:
     return all(types.is_scalar(value) for value in column.dropna())
 
 
-def _described(column: pd.Series, held: str) -> str:
+def _described(column: pd.Series, inferred: str) -> str:
     known = column.dropna()
     example = f", such as {known.iloc[0]!r}" if len(known) else ""
-    return f"{held} values ({column.dtype}){example}"
+    return f"{inferred} values ({column.dtype}){example}"

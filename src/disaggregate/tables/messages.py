@@ -28,7 +28,7 @@ def did_you_mean(name: Any, names: Collection[Any], otherwise: str | None = None
     Parameters
     ----------
     name : str
-        What was asked for.
+        The name that was given.
     names : collection
         What there is.
     otherwise : str, optional

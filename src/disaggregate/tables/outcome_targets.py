@@ -18,7 +18,7 @@ from disaggregate.groups.two_outcomes import of_second_outcome
 
 
 def is_outcome_table(y: Any, ids: Sequence[Hashable]) -> bool:
-    """Tell a table of groups by outcomes from one with a group and a share in each row.
+    """Return whether this is a table of groups by outcomes, not one with a group and a share in each row.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def _row(group: Hashable, row: dict[Hashable, Any]) -> Any:
 
 
 def are_outcome_reports(reports: Mapping[Hashable, Any]) -> bool:
-    """Tell whether any report names outcomes."""
+    """Return whether any report names outcomes."""
     return any(isinstance(report, (Mapping, OutcomeEvidence)) for report in reports.values())
 
 
@@ -89,7 +89,7 @@ def require_same_outcomes(reports: Mapping[Hashable, Any]) -> None:
             differing = sorted(map(repr, set(report) ^ first[1]))
             raise ValueError(
                 f"groups {first[0]!r} and {group!r} name different outcomes ({', '.join(differing)}); name the "
-                "same ones in all groups: 0 where nobody has it, NaN where the share is not known."
+                "same ones in all groups: 0 where no one has it, NaN where the share is not known."
             )
 
 
@@ -122,7 +122,7 @@ def group_by_outcomes(
             f"the reports name one outcome only, {known[0]!r}; name all of them, or give plain shares of that one."
         )
     if outcomes is None:
-        _require_somebody(evidence, known)
+        _require_positive_shares(evidence, known)
     if len(known) > 2:
         _require_samples(evidence, weights)
         data: GroupedData = group_outcomes(ids, evidence, known, counts, weights)
@@ -166,7 +166,7 @@ def _people(ids: Sequence[Hashable], counts: np.ndarray) -> Counter:
     return people
 
 
-def _require_somebody(evidence: Mapping[Hashable, Any], outcomes: list[Hashable]) -> None:
+def _require_positive_shares(evidence: Mapping[Hashable, Any], outcomes: list[Hashable]) -> None:
     """Refuse an outcome that no group has: nothing could be learned of it."""
     for outcome in outcomes:
         shares = [_largest_share(report, outcome) for report in evidence.values()]

@@ -1,4 +1,4 @@
-"""The few things that estimates ask of a table of people: its columns, its rows, and a changed copy."""
+"""The few things that estimates need from a table of people: its columns, its rows, and a changed copy."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def with_level(people: Any, name: str, level: Any) -> Any:
 
 
 def is_category(values: pd.Series) -> bool:
-    """Tell categories, truth values and text from numbers and dates."""
+    """Return whether a column has categories, truth values or text, not numbers or dates."""
     if pd.api.types.is_numeric_dtype(values):
         return pd.api.types.is_bool_dtype(values)
     return not is_date(values)
 
 
 def is_date(values: pd.Series) -> bool:
-    """Tell dates, and moments of time, from anything else."""
+    """Return whether a column has dates or moments of time."""
     if isinstance(values.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(values):
         return False
     return pd.api.types.infer_dtype(values, skipna=True) in ("date", "datetime", "datetime64")
@@ -166,7 +166,9 @@ def read_weights(weights: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
     if bad.any():
         first = int(np.argmax(bad))
         row = row_number(weights.index, first) if isinstance(weights, pd.Series) else first
-        raise ValueError(f"weights must be 0 or more, got {values[first]} at row {row}; drop or mend such rows.")
+        raise ValueError(
+            f"weights must be 0 or more, got {values[first]} at row {row}; drop or correct such rows."
+        )
     if not values.sum() > 0.0:
         raise ValueError("weights are all 0; at least one person must count.")
     return values

@@ -118,7 +118,7 @@ def _named_percent(where: str, name: str, known: np.ndarray) -> list[Problem]:
             "advice",
             where,
             f"share: is read as shares from 0 to 1, {known.max():g} being {known.max():.1%}, though its name "
-            "speaks of percentages; if these run from 0 to 100, say --shares-in percent.",
+            "mentions percentages; if these run from 0 to 100, say --shares-in percent.",
             "percent",
             CHOICES,
         )

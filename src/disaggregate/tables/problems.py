@@ -1,4 +1,4 @@
-"""Problems of tables: findings of the check, and the error that a table raises when its owner can mend it."""
+"""Problems of tables: findings of the check, and the error that a table raises when its owner can correct it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Problem:
 
 
 def require_no_errors(problems: Iterable[Problem]) -> None:
-    """Raise a TableError that tells all errors, if there are any."""
+    """Raise a TableError that lists all errors, if there are any."""
     errors = [problem for problem in problems if problem.level == "error"]
     if errors:
         message = "\n".join(f"{error.where}: {error.message}" for error in errors)

@@ -40,7 +40,7 @@ def report_numbers(results: pd.DataFrame, roles: Roles) -> tuple[Numbers, list[P
 
 
 def bounds_are_shares(numbers: Numbers) -> bool:
-    """Tell bounds on shares from bounds on counts: counts are whole numbers throughout."""
+    """Return whether bounds are on shares, not on counts: counts are whole numbers throughout."""
     bounds = _bounds(numbers)
     return bool((bounds != np.rint(bounds)).any())
 

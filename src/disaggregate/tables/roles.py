@@ -21,7 +21,7 @@ from disaggregate.tables.column_roles import (
 from disaggregate.tables.messages import nearest, some
 from disaggregate.tables.problems import TableError
 
-__all__ = ["OF_PEOPLE", "OF_RESULTS", "ROLES", "Roles", "all_the_rest", "resolve_roles"]
+__all__ = ["OF_PEOPLE", "OF_RESULTS", "ROLES", "Roles", "columns_without_role", "resolve_roles"]
 
 _KINDS_OF_RESULT = tuple(name for name in OF_RESULTS if not ROLES[name].of_outcomes)
 
@@ -66,7 +66,7 @@ def resolve_roles(
     complaints = [*_unknown_names(roles, people, results), *_clashes(roles), *_incomplete(roles, results)]
     if complaints:
         raise TableError("\n".join(complaints))
-    return roles if roles.features else _with_all_the_rest(roles, people)
+    return roles if roles.features else _with_default_features(roles, people)
 
 
 def _names(names: str | Iterable[str]) -> tuple[str, ...]:
@@ -144,15 +144,15 @@ def _incomplete_outcomes(roles: Roles, given: list[str], results: pd.DataFrame) 
     return []
 
 
-def all_the_rest(roles: Roles, people: pd.DataFrame) -> tuple[str, ...]:
+def columns_without_role(roles: Roles, people: pd.DataFrame) -> tuple[str, ...]:
     """Return the columns of people that play no role, but for that of a feature."""
     others = [role for role in ROLES if role not in ("features", "rest")]
     taken = {name for role in others for name in roles.names(role)}
     return tuple(name for name in people.columns if name not in taken)
 
 
-def _with_all_the_rest(roles: Roles, people: pd.DataFrame) -> Roles:
-    rest = all_the_rest(roles, people)
+def _with_default_features(roles: Roles, people: pd.DataFrame) -> Roles:
+    rest = columns_without_role(roles, people)
     if not rest:
         raise TableError(
             f"people has no column left to be a feature: {some(list(people.columns))} all play other roles or "

@@ -29,7 +29,7 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] |
         return None
     weights = one_per_row("sample_weight", sample_weight, n_rows)
     is_sound = np.isfinite(weights) & (weights > 0.0)
-    advice = "leave rows that count for nothing out of the fit"
+    advice = "leave rows of weight 0 out of the fit"
     require_in_every_row("sample_weight", weights, is_sound, "finite numbers above zero", advice)
     return weights
 

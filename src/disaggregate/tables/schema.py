@@ -1,4 +1,4 @@
-"""The schema of a table: what each column held, so that later tables are read in the same way."""
+"""The schema of a table: what each column has, so that later tables are read in the same way."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def schema_of(table: pd.DataFrame) -> dict[str, str]:
 
     Columns of any other type are left out.
     """
-    held: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for name in table.columns:
         try:
             kind = kind_of(table[name])
         except TableError:
             continue
-        held[name] = kind if kind != "category" else "yes/no" if is_yes_no(table[name]) else "text"
-    return held
+        kinds[name] = kind if kind != "category" else "yes/no" if is_yes_no(table[name]) else "text"
+    return kinds
 
 
 def apply_schema(table: pd.DataFrame, schema: Schema) -> pd.DataFrame:

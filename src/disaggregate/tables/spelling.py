@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 _BLANKS = re.compile(r"\s+")
 _WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
@@ -21,3 +21,17 @@ def spelling(name: Hashable) -> str:
     text = _BLANKS.sub(" ", unicodedata.normalize("NFKC", str(name))).strip().casefold()
     whole = _WHOLE.fullmatch(text)
     return whole[1].lstrip("0") or "0" if whole else text
+
+
+def by_spelling(names: Iterable[Hashable]) -> dict[str, list[Hashable]]:
+    """Collect the names that have the same spelling.
+
+    Parameters
+    ----------
+    names : iterable of hashable
+        Of groups.
+    """
+    found: dict[str, list[Hashable]] = {}
+    for name in names:
+        found.setdefault(spelling(name), []).append(name)
+    return found

@@ -30,7 +30,7 @@ _PROTECTS = f"{SUPPRESSED}: a smaller one would follow from it"
 
 
 def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
-    """Tell which cells of a table to hide: those below the size, and enough others that none can be worked out.
+    """Find which cells of a table to hide: those below the size, and enough others that none can be worked out.
 
     One hidden cell follows from the total and the others. So the next smallest are hidden too, until two or more
     cells with at least ``min_group_size`` people among them are.
@@ -51,7 +51,7 @@ def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
 
 
 def hidden_beside_margins(keys: NDArray[np.int64], sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
-    """Tell which cells to hide where tables by fewer of the columns may be shown as well.
+    """Find which cells to hide where tables by fewer of the columns may be shown as well.
 
     A cell of a row of that table follows from the row's own number and the other cells. So what is hidden there is
     hidden here, and every row has no hidden cell or enough of them.
@@ -181,7 +181,7 @@ def _emptied(column: Series, hide: NDArray[np.bool_]) -> Series:
 
 
 def is_suppressed(note: object) -> bool:
-    """Tell whether a value of the column ``note`` says that the numbers of its row were left out."""
+    """Return whether a value of the column ``note`` says that the numbers of its row were left out."""
     return isinstance(note, str) and note.startswith(SUPPRESSED)
 
 

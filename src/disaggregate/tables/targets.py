@@ -23,7 +23,7 @@ from disaggregate.tables.outcome_targets import (
 
 
 def is_about_groups(y: Any, groups: Any) -> bool:
-    """Tell a target that describes groups from plain labels."""
+    """Return whether a target describes groups; else it has plain labels."""
     if isinstance(y, Mapping) and groups is None:
         raise ValueError(
             "y maps groups to shares but groups is None; pass groups=, the group id of each row of X."
@@ -84,7 +84,7 @@ def read_group_target(
     Parameters
     ----------
     X : dataframe or array-like
-        The individuals; the index of a pandas dataframe tells a Series by row from a Series by group.
+        The individuals; the index of a pandas dataframe distinguishes a Series by row from a Series by group.
     y : mapping, Series, array-like, two-column dataframe or structured target
         What the groups reported.
     groups : array-like of shape (n_rows,) or None

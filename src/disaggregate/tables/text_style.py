@@ -27,7 +27,7 @@ _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _LOOKED_AT = 2**20  # bytes, from which the separator is found
 _RECORDS = 200
 _GUESSES = ("cp1252", "cp1250", "mac-roman")  # encodings to choose from
-_HINT = re.compile(r"sep=(.)\r?\n?")  # the line by which spreadsheets tell the separator
+_HINT = re.compile(r"sep=(.)\r?\n?")  # the line in which spreadsheets name the separator
 _RUN = re.compile(r"[^\x00-\x7f]{3,}")
 # What Western texts hold beyond ASCII. The letters of Windows-1252 from 0x80 to 0x9f are left out: files of old
 # Macintoshes and of DOS have their umlauts and accents there.
@@ -175,7 +175,7 @@ def _encoding(path: Path, start: bytes) -> str:
 
 
 def _wide_without_mark(start: bytes) -> str | None:
-    """Tell UTF-16 without a mark by its zero bytes: mostly ASCII, every other byte is zero."""
+    """Recognise UTF-16 without a mark by its zero bytes: mostly ASCII, every other byte is zero."""
     piece = start[: min(len(start), 2**12) // 2 * 2]
     even, odd = piece[::2], piece[1::2]
     if len(even) < 4:

@@ -68,7 +68,7 @@ _TITLES = dict(zip(STEPS, ("Columns", "Check", "Fit", "Answer", "Take home"), st
 _ENDING = re.compile(r"(\.[a-z0-9]{1,8}){1,2}$")
 _CHUNK = 2**20
 _MOST_FIELDS = 1200
-_NOT_OPEN = "This analysis is not open any more. Its files went when it was closed."
+_NOT_OPEN = "This analysis is not open any more. Its files were deleted when it was closed."
 _OF_REPORT = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; sandbox allow-scripts"
 
 
@@ -155,7 +155,7 @@ class Pages:
         before = session.readings, session.files
         if form.get("settle") == "undo":
             session.unsettle()
-        session.settle(read_way(form, session.unread))
+        session.resolve(read_way(form, session.unread))
         try:
             return _to(session, session.take(await self._looked(session)))
         except TaskError as error:  # as it was before
@@ -266,7 +266,7 @@ class Pages:
                 session.answers.clear()
                 self.fits.start(session.key, session.folder, job)
             else:
-                raise HTTPException(400, "The form asks for nothing that this page can do.")
+                raise HTTPException(400, "The form requests nothing that this page can do.")
             return _to(session, "fit")
         times = {length: estimate(length, n_rows) for length in ("quick", "full")}
         return self._step(session, "fit", fit=self._fit(session), times=times, checked=session.checked)
@@ -296,13 +296,13 @@ class Pages:
         }
 
     async def progress(self, request: Request) -> Response:
-        """Tell how far the fit is, for the script of the page."""
+        """Return how far the fit is, for the script of the page."""
         return JSONResponse(self._fit(self._session(request)))
 
     # ---- answer ------------------------------------------------------------------------------------------
 
     async def answer(self, request: Request) -> Response:
-        """Show the answer, and subgroups by the columns that are asked for."""
+        """Show the answer, and subgroups by the chosen columns."""
         session = self._session(request)
         state = self.fits.state(session.key)
         if state["state"] != "done":
@@ -450,7 +450,7 @@ def _to(session: Session, step: str) -> Response:
 
 
 async def _kept(file: Any, folder: Path, kind: str) -> tuple[str, str]:
-    """Write an upload to the folder, under a name of ours; of its own name only the ending counts."""
+    """Write an upload to the folder, under an internal name; of its own name only the suffix counts."""
     shown = Path(str(file.filename).replace("\\", "/")).name[:100] or "file"
     ending = _ENDING.search(shown.lower())
     name = kind + (ending.group() if ending else "")

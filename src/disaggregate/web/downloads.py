@@ -1,4 +1,4 @@
-"""What a user can download: tables, and the commands and the Python that do the same again."""
+"""What a user can download: tables, and the commands and the Python that repeat the analysis."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _subgroups(findings: Findings) -> pd.DataFrame:
 
 
 def commands(job: dict[str, Any]) -> str:
-    """Write the commands that do the same again, with the tables as they were fitted."""
+    """Write the commands that repeat the analysis, with the tables of the fit."""
     words = ["disaggregate", "fit", "people.csv", "results.csv"]
     for role, value in job["roles"].items():
         if value:
@@ -103,7 +103,7 @@ def _wrapped(words: list[str]) -> str:
 
 
 def python_code(job: dict[str, Any]) -> str:
-    """Write the Python that does the same again."""
+    """Write the Python that repeats the analysis."""
     given = {name: value for name, value in job["roles"].items() if value}
     lines = [
         "import disaggregate as dg",

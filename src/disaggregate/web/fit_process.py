@@ -1,7 +1,7 @@
-"""The process of one fit: reads what is asked, fits, and writes everything that the page shows of it.
+"""The process of one fit: reads the request, fits, and writes everything that the page shows of it.
 
 Run ``python -m disaggregate.web.fit_process FOLDER``. Its checkpoint, its progress and what became of it are
-files in that folder, so that the page needs not live as long as the fit, nor the fit as long as the page.
+files in that folder, so that either can end before the other.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Progress:
         if what == "sampling" and n_done >= n_sweeps:
             self.enter("judging")
             return
-        begun, before = self._since[what]
-        rate = (n_done - before) / (now - begun) if now > begun else 0.0
+        since, before = self._since[what]
+        rate = (n_done - before) / (now - since) if now > since else 0.0
         of_part = (n_sweeps - n_done) / rate if rate > 0.0 else None
         self._write(what, n_done, n_sweeps, self._left(what, of_part))
 
@@ -128,7 +128,7 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
             sampled=job["sampled"],
             **job["roles"],
         )
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written down, whoever stops it now
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written, also if it is stopped now
         progress.enter("writing")
         return _write_answer(folder, analysis)
 

@@ -19,7 +19,7 @@ GRACE_SECONDS = 60.0  # seconds for a fit that was asked to stop, until it begin
 
 @dataclass
 class Fit:
-    """One fit: its process, and what was asked of it."""
+    """One fit: its process, and its request."""
 
     folder: Path
     job: dict[str, Any]
@@ -74,7 +74,7 @@ class Fits:
                 _end(fit.process)
 
     def job(self, key: str) -> dict[str, Any] | None:
-        """Return what was asked of the fit of a session."""
+        """Return the request of the fit of a session."""
         fit = self._known.get(key)
         return None if fit is None else fit.job
 
@@ -99,7 +99,7 @@ class Fits:
             self.forget(key)
 
     def state(self, key: str) -> dict[str, Any]:
-        """Tell how far a fit is: ``state``, and what else is known of it."""
+        """Return how far a fit is: ``state``, and what else is known of it."""
         self.advance()
         fit = self._known.get(key)
         if fit is None:

@@ -95,7 +95,7 @@ def roles_sent(form: Mapping[str, Any], looked: Mapping[str, Any]) -> dict[str, 
 
 
 def read_length(form: Mapping[str, Any]) -> str:
-    """Read the kind of fit that was asked for."""
+    """Read the requested kind of fit."""
     length = str(form.get("length", "full"))
     if length not in LENGTHS:
         raise FormError(f"There is no fit of the kind {length[:20]!r}; choose a quick look or a full fit.")

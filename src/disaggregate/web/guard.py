@@ -36,7 +36,7 @@ class TooLarge(Exception):
 
 
 class Guard:
-    """Let requests through that may come in, and add headers to all answers.
+    """Let permitted requests through, and add headers to all answers.
 
     Parameters
     ----------

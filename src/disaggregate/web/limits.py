@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 def _half_of_memory() -> int:
-    """Return half of the memory of this machine, where it tells, and 8 GB at most."""
+    """Return half of the memory of this machine, where that is known, and 8 GB at most."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from disaggregate.durations import duration
+from disaggregate.parallel.durations import duration
 
 PHASES = {
     "reading": "Reading the tables",
@@ -25,7 +25,7 @@ def describe(fit: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     fit : mapping
-        As :meth:`disaggregate.web.fits.Fits.state` tells it.
+        As :meth:`disaggregate.web.fits.Fits.state` returns it.
     """
     if fit["state"] == "waiting":
         others = "1 fit is" if fit["ahead"] == 1 else f"{fit['ahead']} fits are"

@@ -1,4 +1,4 @@
-"""The server: on this machine only, behind a token, with a private folder that goes when it stops."""
+"""The server: on this machine only, behind a token, with a private folder that is deleted when it stops."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Session:
     key : str
         Its name in addresses.
     folder : Path
-        Where its files are; nobody else may read them.
+        Where its files are; no other user may read them.
     names : dict
         Names of the files as their owner calls them, to show and nothing else.
     files : dict
@@ -37,7 +37,7 @@ class Session:
     looked, choice, checked : dict or None
         What was found in the tables, what their owner chose, and what the check said of it.
     answers : dict
-        Subgroups that were asked for, by their columns.
+        Subgroups that were requested, by their columns.
     started : float
         When it was made.
     """
@@ -60,13 +60,13 @@ class Session:
         return "" if self.choice is None else self.choice["outcome"]
 
     def take(self, found: dict[str, Any]) -> str:
-        """Keep what a look at the tables found, and return the step that follows."""
+        """Keep the findings about the tables, and return the next step."""
         self.unread = found.get("unread", [])
         self.looked = None if self.unread else {"outcome": "", **found}
         self.choice = self.checked = None
         return "tables" if self.unread else "columns"
 
-    def settle(self, settled: dict[str, dict[str, str]]) -> None:
+    def resolve(self, settled: dict[str, dict[str, str]]) -> None:
         """Learn how tables are to be read; which sheet of a workbook is part of its path."""
         for kind, chosen in settled.items():
             for setting, value in chosen.items():

@@ -101,7 +101,7 @@ def work(connection: Connection, name: str, arguments: tuple[Any, ...], memory: 
         answer = (False, str(error))
     except MemoryError:
         answer = (False, "Too large for this page: reading it takes more memory than is allowed.")
-    except Exception:  # a fault of ours: reported, and the page goes on
+    except Exception:  # an internal error: reported, and the page continues
         answer = (False, f"Something unexpected happened: {traceback.format_exc(limit=-2)}")
     connection.send(answer)
     connection.close()

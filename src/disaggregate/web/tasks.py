@@ -1,4 +1,4 @@
-"""What the page asks of the library, each in a process of its own; arguments and results are plain data.
+"""The tasks of the page, each in a process of its own; arguments and results are plain data.
 
 The library is imported inside of functions, so that the process of the page itself stays small.
 """
@@ -22,7 +22,7 @@ def ready() -> bool:
 
 
 def make_example(folder: str, name: str) -> dict[str, Any]:
-    """Write the tables of an example, and look at them."""
+    """Write the tables of an example, and check them."""
     from disaggregate.web.examples import write_example
 
     people, results = write_example(name, Path(folder))

@@ -13,6 +13,7 @@ from disaggregate.sampler.compiled.counts import (
     fill_agreement,
     fill_log_agreement,
     lengthen,
+    lengthen_in_place,
     lengthen_logarithms,
     log_agreement,
 )
@@ -128,7 +129,7 @@ def run_from(evidence, group):
 
 @inlined_part
 def is_forced(evidence, group):
-    """Tell whether the evidence leaves no choice of labels."""
+    """Return whether the evidence leaves no choice of labels."""
     return evidence.most[group] == 0 or evidence.fewest[group] == total_units(evidence, group)
 
 
@@ -229,7 +230,7 @@ def group_gradient(
 
 @inlined_part
 def is_short(likelihood, n_members):
-    """Tell whether these are few members, each of whom counts once: everybody counts once at least."""
+    """Return whether these are few members, each of whom counts once, the least that a member can count."""
     return likelihood.size == n_members + 1 <= SHORT
 
 
@@ -258,14 +259,7 @@ def short_law(positive, negative, start, n, law):
     """Fill the probability of each count of a few members who count once each."""
     law[0] = 1.0
     for i in range(n):
-        p = positive[start + i]
-        q = negative[start + i]
-        carried = 0.0
-        for c in range(i + 1):
-            here = law[c]
-            law[c] = here * q + carried
-            carried = here * p
-        law[i + 1] = carried
+        lengthen_in_place(law, i, positive[start + i], negative[start + i])
 
 
 @part

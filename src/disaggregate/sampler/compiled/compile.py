@@ -13,7 +13,7 @@ _HOW = {"nogil": True, "error_model": "numpy"}
 
 
 def kernel(function: Callable) -> Any:
-    """Compile one of the few functions that Python calls; it is kept on disk with all of its parts."""
+    """Compile one of the few functions that Python calls; it is cached on disk with all of its parts."""
     return keep_on_disk(numba.njit(**_HOW, no_cfunc_wrapper=True)(function))
 
 

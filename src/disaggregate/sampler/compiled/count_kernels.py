@@ -66,7 +66,7 @@ def replica_expectations(reports, individual, group, deviation, error, noise, la
 
 @kernel
 def information_pieces(reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner):
-    """Find what each report tells; see ``sampler.compiled.information``. ``centers`` are the offsets."""
+    """Find the information of each report; see ``sampler.compiled.information``. ``centers`` are the offsets."""
     copy(centers, group)
     return fill_pieces(reports, rung, individual, centers, slope, starts, worth, owner)
 

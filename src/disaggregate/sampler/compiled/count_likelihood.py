@@ -1,4 +1,4 @@
-"""What the groups' own counts tell, with labels summed out: compiled twin of the parts of ``model.likelihood``."""
+"""The likelihood of the groups' own counts, with labels summed out: compiled twin of ``model.likelihood``."""
 
 import math
 
@@ -31,7 +31,7 @@ def add_offsets(offsets, individual, group, fitted):
 
 @inlined_part
 def count_gradient(reports, rung, fitted, positive, negative, density, gradient):
-    """Fill the gradient in f of what the groups' own counts tell, and return its log likelihood."""
+    """Fill the gradient in f of the log likelihood of the groups' own counts, and return that."""
     offsets = reports.offsets
     starts = reports.starts
     law = reports.law
@@ -114,7 +114,7 @@ def groups_gradient(
 
 @inlined_part
 def is_forced(reports, rung, j):
-    """Tell whether the evidence leaves no choice of labels."""
+    """Return whether the evidence leaves no choice of labels."""
     return reports.most[rung, j] == 0 or reports.fewest[rung, j] == reports.total[j]
 
 

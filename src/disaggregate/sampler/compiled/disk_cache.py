@@ -54,8 +54,8 @@ class WholeFiles(IndexDataCacheFile):
             file.write(dumped + hashlib.sha256(dumped).digest())
 
     def _load_data(self, name: str) -> Any:
-        held = Path(self._data_path(name)).read_bytes()
-        dumped, digest = held[:-_DIGEST], held[-_DIGEST:]
+        stored = Path(self._data_path(name)).read_bytes()
+        dumped, digest = stored[:-_DIGEST], stored[-_DIGEST:]
         if hashlib.sha256(dumped).digest() != digest:
             raise OSError(f"{name} is damaged")
         return pickle.loads(dumped)

@@ -1,4 +1,4 @@
-"""What every report tells of the scores: a sum of slopes over rows, and what it is worth."""
+"""The information of every report on the scores: a sum of slopes over rows, and its weight."""
 
 import math
 
@@ -23,9 +23,9 @@ _LEAST_DENSITY = 1e-100
 
 @part
 def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
-    """Fill the slope of each row; where each piece starts, what it is worth and whose it is; return how many.
+    """Fill the slope of each row; the start, weight and group of each piece; return how many there are.
 
-    A report tells of a count. Where labels are forced every row is a piece.
+    A report informs about a count. Where labels are forced every row is a piece.
     """
     n_rows = individual.size
     fitted = np.empty(n_rows)

@@ -1,7 +1,7 @@
 """Parts become machine code once, with the kernel that calls them.
 
 numba optimises each function and makes machine code of it as soon as it is compiled, and does so again within each
-of its callers. Nobody calls a part by itself, so all but the last time are for nothing: half of the first fit's
+of its callers. No part is called by itself, so all but the last time are wasted: half of the first fit's
 compilation.
 """
 

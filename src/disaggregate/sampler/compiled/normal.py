@@ -33,7 +33,7 @@ _TAIL_DEGREE = 20
 _SQUARINGS = 12
 _EXPONENTIAL_DEGREE = 11
 
-# The density beyond is below 1e-290, and whoever meets a probability that small goes on with logarithms.
+# The density beyond is below 1e-290, and code that meets a probability that small continues with logarithms.
 _FARTHEST = 37.0
 
 

@@ -15,7 +15,7 @@ class _Notice(Listener):
         self._is_shown = False
 
     def on_start(self, event: Event) -> None:
-        """Tell of the first."""
+        """Warn of the first."""
         if not self._is_shown:
             self._is_shown = True
             print(

@@ -47,8 +47,8 @@ def replica_gradients(reports, contrasts, scores, by_group, by_score):
 def offset_slopes(reports, contrasts, scores, wanted, value, slope, information):
     """Log likelihood of each wanted group's report, its gradient in the group's offsets, and its information.
 
-    A report tells of the expected counts mu, and is worth the inverse of the covariance of counts and report: with
-    J the slopes of mu in the offsets, the information is J' covariance^-1 J.
+    A report informs about the expected counts mu, with a weight that is the inverse of the covariance of counts
+    and report: with J the slopes of mu in the offsets, the information is J' covariance^-1 J.
     """
     workspace = _workspace(reports)
     p, expected, q, covariance, inverse = workspace[0], workspace[1], workspace[2], workspace[6], workspace[7]
@@ -213,13 +213,13 @@ def _exact(layers, successor, evidence, counts, q, expected, workspace):
         for _ in range(counts[row]):
             row_of[person] = row
             person += 1
-    peak = -np.inf
+    largest = -np.inf
     for s in range(len(evidence)):
-        peak = max(peak, evidence[s])
+        largest = max(largest, evidence[s])
     last = layers[n] - root
     for s in range(len(evidence)):
-        ahead[last + s] = math.exp(evidence[s] - peak)
-    value = peak
+        ahead[last + s] = math.exp(evidence[s] - largest)
+    value = largest
     for back in range(n):
         i = n - 1 - back
         chance = q[row_of[i]]
@@ -378,7 +378,7 @@ def _tally(reports, j, k, p, expected, workspace, tallies):
         people += own
         mean += expected[i, k]
         variance += own * p[i, k] * (1.0 - p[i, k])
-    # An outcome that is told by itself has the law of the allowed counts; others one that is about normal.
+    # An outcome that is reported by itself has the law of the allowed counts; others one that is about normal.
     is_alone = True
     for other in range(n_outcomes):
         if other != k and reports.category[j, other] == c:

@@ -97,7 +97,7 @@ def replica_expectations(reports, individual, group, deviation, error, noise, la
 
 @kernel
 def information_pieces(reports, rung, individual, group, deviation, error, centers, slope, starts, worth, owner):
-    """Find what each report tells at the most probable offset of its group, which is filled in.
+    """Find the information of each report at the most probable offset of its group, which is filled in.
 
     See ``sampler.compiled.information``.
     """

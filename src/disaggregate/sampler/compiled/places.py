@@ -14,7 +14,6 @@ from disaggregate.model.places import (
     INFORMATION_PER_PERSON,
     MOST_RISE,
     MOST_STEPS_TO_CENTER,
-    NEAR_CENTER,
     NODES,
     PER_NODE,
     SEARCH_MARGIN,
@@ -46,6 +45,7 @@ from disaggregate.sampler.compiled.samples import (
     center_of_sample,
     fill_sample,
     slope_of_sample,
+    step_to_center,
 )
 
 _LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -124,7 +124,7 @@ def make_workspace(reports, shares):
 
 @part
 def reports_count(reports, j):
-    """Whether a group's report tells anything of its rows' own count."""
+    """Whether a group's report says anything about its rows' own count."""
     allows_all = reports.fewest[0, j] == 0 and reports.most[0, j] == reports.total[j]
     return reports.law[j] != NOTHING and not (reports.is_bound[j] > 0 and allows_all)
 
@@ -152,7 +152,7 @@ def own_report(reports, rung, j, individual, workspace):
 
 @part
 def make_shares(reports, individual, group, deviation, error):
-    """Tabulate the means of p over all offsets that may be asked for."""
+    """Tabulate the means of p over all offsets that may be needed."""
     slope = np.zeros(individual.size)
     if reports.capacity[3] == 0:
         nothing = Means(
@@ -391,7 +391,7 @@ def find_center(own, offset, deviation, shares, workspace):
     """Find the most probable offset of a group that reports a count, about, and how wide its density is there.
 
     Steps are Newton's, with the curvature that the last two slopes show. One that leaves the interval in which the
-    slope changes sign goes to its middle instead.
+    slope changes sign moves to its middle instead.
     """
     present, low, high = search_range(own, offset, deviation)
     least = 1.0 / square(deviation)
@@ -400,20 +400,14 @@ def find_center(own, offset, deviation, shares, workspace):
     curvature = least
     for _ in range(MOST_STEPS_TO_CENTER):
         slope, curvature = slope_and_curvature(own, offset, deviation, present, shares, workspace)
-        if present != before:
-            curvature = greater((slope_before - slope) / (present - before), least)
+        there, curvature, low, high = step_to_center(
+            present, slope, curvature, before, slope_before, least, low, high
+        )
         before = present
         slope_before = slope
-        step = slope / curvature
-        if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
+        present = there
+        if present == before:
             break
-        if slope > 0.0:
-            low = present
-        else:
-            high = present
-        present += step
-        if not (low < present and present < high):
-            present = 0.5 * (low + high)
     apart = APART / math.sqrt(curvature)
     below, _ = slope_and_curvature(own, offset, deviation, present - apart, shares, workspace)
     above, _ = slope_and_curvature(own, offset, deviation, present + apart, shares, workspace)
@@ -443,7 +437,7 @@ def slope_and_curvature(own, center, deviation, offset, shares, workspace):
 
 @part
 def count_slope_and_curvature(own, offset):
-    """Slope and expected curvature, in the offset, of what a group's count tells, as if it were normal."""
+    """Slope and expected curvature of a group's log likelihood in the offset, as if the count were normal."""
     fill_own(own, offset)
     slope = 0.0
     curvature = 0.0
@@ -500,7 +494,7 @@ def evaluate_nodes(own, offset, deviation, shares, n, workspace):
 
 @part
 def count_value(own, offset, workspace, gradient):
-    """Fill the gradient in f of what one group's count tells at an offset, and return its log likelihood."""
+    """Fill the gradient in f of the log likelihood of one group's count at an offset, and return that."""
     fill_own(own, offset)
     if own.is_forced:
         return forced_cells(own.fitted, own.sign, own.counts, gradient)

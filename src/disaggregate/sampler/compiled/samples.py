@@ -28,6 +28,27 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 
 
 @part
+def step_to_center(present, slope, curvature, before, slope_before, least, low, high):
+    """Take a Newton step to the most probable offset, which lies between low and high; none where it is near.
+
+    The last two slopes show the curvature. Returns where the step leads, the curvature, and the new bounds.
+    """
+    if present != before:
+        curvature = greater((slope_before - slope) / (present - before), least)
+    step = slope / curvature
+    if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
+        return present, curvature, low, high
+    if slope > 0.0:
+        low = present
+    else:
+        high = present
+    there = present + step
+    if not (low < there and there < high):
+        there = 0.5 * (low + high)
+    return there, curvature, low, high
+
+
+@part
 def center_of_sample(facts, bounds, points, factors, values, j, center, deviation, present, low, high, weights):
     """Find the most probable offset between two others, and the width there, as ``places.find_center`` does."""
     least = 1.0 / square(deviation)
@@ -38,20 +59,14 @@ def center_of_sample(facts, bounds, points, factors, values, j, center, deviatio
         slope, curvature = slope_of_sample(
             facts, bounds, points, factors, values, j, center, least, present, weights
         )
-        if present != before:
-            curvature = greater((slope_before - slope) / (present - before), least)
+        there, curvature, low, high = step_to_center(
+            present, slope, curvature, before, slope_before, least, low, high
+        )
         before = present
         slope_before = slope
-        step = slope / curvature
-        if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
+        present = there
+        if present == before:
             break
-        if slope > 0.0:
-            low = present
-        else:
-            high = present
-        present += step
-        if not (low < present and present < high):
-            present = 0.5 * (low + high)
     apart = APART / math.sqrt(curvature)
     below, _ = slope_of_sample(facts, bounds, points, factors, values, j, center, least, present - apart, weights)
     above, _ = slope_of_sample(facts, bounds, points, factors, values, j, center, least, present + apart, weights)

@@ -13,7 +13,7 @@ from disaggregate.sampler.compiled.turnover import turn_over_kernels
 from disaggregate.sampler.compiled.weights_and_scale import draw_scale, draw_weights, slice_scale
 from disaggregate.sampler.model import TURNOVERS
 
-# Rounding creeps into a factor that is only ever updated, so it is made anew this often.
+# Rounding creeps into a factor that is only ever updated, so it is recomputed this often.
 _SWEEPS_A_FACTOR = 50
 
 
@@ -69,7 +69,7 @@ def swap_sparse(ladder, fitted, scores, swapped, log_ratios, rng):
 
 @kernel
 def redraw_scores(data, prior, state, rng):
-    """Draw the scores anew after a swap, under the evidence of the new rung."""
+    """Draw the scores again after a swap, under the evidence of the new rung."""
     draw_scores_exactly(data, prior, state, rng)
 
 
@@ -94,7 +94,7 @@ def may_outgrow(data, state):
 
 @inlined_part
 def record_draw(data, state, n_burn, thin, record, first):
-    """Write the draw down if the sweep just done is a kept one."""
+    """Record the draw if the last sweep is a kept one."""
     after_burn = state.sweep[0] - n_burn
     if after_burn <= 0 or after_burn % thin != 0:
         return

@@ -30,6 +30,7 @@ def slice_scale(data, prior, state, rng):
     size = state.size[0]
     explained = dot(state.whitened[:size], state.whitened[:size])
     present = math.log(state.scale[0])
+    # As in every compiled slice: a part that took the density as an argument could not be cached on disk.
     level = log_scale_density(present, prior, size, explained) - rng.standard_exponential()
     low = present - WIDTH * rng.random()
     high = low + WIDTH

@@ -1,4 +1,4 @@
-"""What the reports tell about the scores: the expected curvature of their log likelihood."""
+"""The information of the reports on the scores: the expected curvature of their log likelihood."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from disaggregate.model.reports import Reports
 from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
 
-# Slopes of populations' shares that are held at once.
+# Slopes of populations' shares in memory at once.
 VALUES_AT_ONCE = 2**22
 
 
@@ -103,7 +103,7 @@ def _add_populations(
     group: np.ndarray,
     error: float,
 ) -> None:
-    """Add what the shares of populations tell by their means, and by their variances, as normal variables do."""
+    """Add the information of the shares of populations, by their means and variances, as of normal variables."""
     ratio = variance_ratio(reports, individual, error)
     chosen = np.flatnonzero(reports.is_sample)
     step = max(1, VALUES_AT_ONCE // len(individual))

@@ -1,9 +1,9 @@
 """The mass of Hamiltonian trajectories: how narrow the posterior is along every direction.
 
-Where the reports tell the weights well, a scale and its weights lie on a curve that no mass matrix follows. So
-there are two kinds of trajectories: free ones, and ones that hold those scales, along which the density is nearly
-normal. The scales of the place component, whose intercepts are integrated out, and of the reports' noise are never
-held.
+Where the reports determine the weights well, a scale and its weights lie on a curve that no mass matrix follows.
+So there are two kinds of trajectories: free ones, and ones with those scales fixed, along which the density is
+nearly normal. The scales of the place component, whose intercepts are integrated out, and of the reports' noise
+are never fixed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from disaggregate.model.components import Components, scale_coordinates, scale_f
 
 
 class Metric(NamedTuple):
-    """Steps and masses of Hamiltonian trajectories: a set per rung for free ones, then one for held scales.
+    """Steps and masses of Hamiltonian trajectories: a set per rung for free ones, then one for fixed scales.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Metric(NamedTuple):
     factor : ndarray of shape (n_sets, n_coordinates, n_coordinates)
         Cholesky factor of the mass.
     inverse : ndarray of shape (n_sets, n_coordinates, n_coordinates)
-        Inverse of the mass; zero for held scales, which so have no velocity.
+        Inverse of the mass; zero for fixed scales, which so have no velocity.
     """
 
     step: np.ndarray
@@ -58,7 +58,7 @@ class Information(NamedTuple):
     noise: float = 0.0
 
 
-# Scales whose prior and data tell next to nothing still have a width.
+# Scales about which prior and data say next to nothing still have a width.
 _LEAST_SCALE_CURVATURE = 0.15
 
 
@@ -136,22 +136,22 @@ def _jacobians(components: Components, position: np.ndarray) -> tuple[np.ndarray
 
 
 def metric_of(components: Components, step: np.ndarray, curvature: np.ndarray) -> Metric:
-    """Factor the curvature of each rung, for free trajectories and for held scales; ``step`` has both."""
-    metric = factored(step, np.concatenate([curvature, hold_scales(components, curvature)]))
+    """Factor the curvature of each rung, for free trajectories and for fixed scales; ``step`` has both."""
+    metric = factored(step, np.concatenate([curvature, fix_scales(components, curvature)]))
     scales, n_rungs = scale_coordinates(components), len(curvature)
     metric.inverse[n_rungs:, scales, :] = 0.0
     metric.inverse[n_rungs:, :, scales] = 0.0
     return metric
 
 
-def hold_scales(components: Components, curvature: np.ndarray) -> np.ndarray:
+def fix_scales(components: Components, curvature: np.ndarray) -> np.ndarray:
     """Take the scales out: what is left of them is a unit curvature without ties to anything."""
     scales = scale_coordinates(components)
-    held = curvature.copy()
-    held[:, scales, :] = 0.0
-    held[:, :, scales] = 0.0
-    held[:, scales, scales] = 1.0
-    return held
+    fixed = curvature.copy()
+    fixed[:, scales, :] = 0.0
+    fixed[:, :, scales] = 0.0
+    fixed[:, scales, scales] = 1.0
+    return fixed
 
 
 def factored(step: np.ndarray, curvature: np.ndarray) -> Metric:
@@ -163,7 +163,7 @@ def factored(step: np.ndarray, curvature: np.ndarray) -> Metric:
 
 
 def solved(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """Solve for the step that a slope asks for under one curvature."""
+    """Solve for the step of a slope under one curvature."""
     step: np.ndarray = cho_solve((_cholesky(curvature), True), slope, check_finite=False)
     return step
 

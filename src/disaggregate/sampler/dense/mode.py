@@ -11,7 +11,7 @@ from disaggregate.sampler.dense.metric import (
     Information,
     Metric,
     factored,
-    hold_scales,
+    fix_scales,
     posterior_curvature,
     solved,
     variances,
@@ -59,8 +59,8 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     """Search from a position for a mode of one rung's posterior.
 
     Steps are Newton's on the weights given the scales, damped where they would lead down. After each one every
-    scale moves to its most probable value given as many of its weights as the reports tell (MacKay's step for a
-    variance): the joint mode of both would be far from where the posterior has its mass. The scale of the place
+    scale moves to its most probable value given as many of its weights as the reports determine (MacKay's step for
+    a variance): the joint mode of both would be far from where the posterior has its mass. The scale of the place
     component, whose intercepts are integrated out, moves with the weights.
 
     Parameters
@@ -76,7 +76,7 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     view = _View.at(target, within_bounds(components, position), rung)
     if view.information.group.ndim > 1 and not components.n_places:
         # Intercepts are weights: large groups start far from their reports.
-        view = with_settled_weights(target, view, rung)
+        view = with_converged_weights(target, view, rung)
     damping = _FIRST_DAMPING
     for _ in range(_MOST_STEPS):
         step, gain = _newton(components, view.curvature, view.force, damping)
@@ -98,7 +98,7 @@ def find_mode(target: Target, position: np.ndarray, rung: int = 0) -> Mode:
     return Mode(view.position, metric, _laplace(components, view.position, view.energy, metric))
 
 
-def with_settled_weights(target: Target, view: _View, rung: int) -> _View:
+def with_converged_weights(target: Target, view: _View, rung: int) -> _View:
     """Move the weights with the scales fixed, until little is left to gain.
 
     Scales would adapt to weights that explain nothing yet. A step that is too long is damped, not cut short: a
@@ -177,13 +177,13 @@ def _newton(
     components: Components, curvature: np.ndarray, force: np.ndarray, damping: float
 ) -> tuple[np.ndarray, float]:
     """Return the damped step of everything but those scales, and by how much the log density would grow on it."""
-    held = hold_scales(components, curvature)
-    diagonal = np.arange(held.shape[1])
-    held[0, diagonal, diagonal] *= 1.0 + damping
+    fixed = fix_scales(components, curvature)
+    diagonal = np.arange(fixed.shape[1])
+    fixed[0, diagonal, diagonal] *= 1.0 + damping
     slope = np.nan_to_num(force)
     slope[scale_coordinates(components)] = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        step = solved(held[0], slope)
+        step = solved(fixed[0], slope)
     return step, 0.5 * float(step @ slope)
 
 

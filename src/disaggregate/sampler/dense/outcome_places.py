@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from disaggregate.model.outcome_places import Expansion, Nodes, Peaks, find_peaks, nodes_around
+from disaggregate.model.outcome_places import Expansion, Modes, Nodes, find_modes, nodes_around
 from disaggregate.model.outcome_reports import OutcomeReports
 
 # Nothing is this many times as probable as the most probable offsets; more than that is a search that failed.
@@ -15,7 +15,7 @@ _MOST_RISE = 700.0
 
 
 def _quiet() -> np.errstate:
-    """Let trajectories go astray in silence: what has no finite energy is refused."""
+    """Let trajectories diverge without warnings: a state without finite energy is rejected."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
@@ -69,12 +69,12 @@ class OutcomePlaces:
         self.center, self.deviation = np.ascontiguousarray(center.T), deviation
         self._sizes = np.diff(reports.offsets)
         with _quiet():
-            self.peaks: Peaks = find_peaks(self._expand, self.center, deviation)
+            self.modes: Modes = find_modes(self._expand, self.center, deviation)
 
     @property
-    def peak_scores(self) -> np.ndarray:
+    def mode_scores(self) -> np.ndarray:
         """Scores of all rows at the most probable offsets, shape (n_contrasts, n_rows)."""
-        return self._scores(self.peaks.offsets)
+        return self._scores(self.modes.offsets)
 
     def _scores(self, offsets: np.ndarray) -> np.ndarray:
         return self.individual + np.repeat(offsets.T, self._sizes, axis=1)
@@ -88,7 +88,7 @@ class OutcomePlaces:
         return expansion
 
     def _nodes(self) -> Nodes:
-        return nodes_around(self.peaks, self.center, self.deviation)
+        return nodes_around(self.modes, self.center, self.deviation)
 
     def log_likelihood(self) -> np.ndarray:
         """Log likelihood of each group's report, intercepts integrated out."""
@@ -115,7 +115,7 @@ class OutcomePlaces:
         by_center, by_scale = np.zeros(self.center.shape), np.zeros(len(self._sizes))
         for offsets, log_weight in zip(nodes.offsets, nodes.log_weight, strict=True):
             replica_gradients(self.reports, self._contrasts, self._scores(offsets)[None], by_group, by_node)
-            rise = log_weight + by_group[0] - self.peaks.value
+            rise = log_weight + by_group[0] - self.modes.value
             chance = np.exp(np.minimum(rise, _MOST_RISE))
             total += chance
             by_score += np.repeat(chance, self._sizes) * by_node[0]
@@ -123,7 +123,7 @@ class OutcomePlaces:
             by_center += chance[:, None] * away / self.deviation
             by_scale += 0.5 * chance * np.sum(away**2 - 1.0, axis=1)
         return Integrated(
-            self.peaks.value + np.log(total),
+            self.modes.value + np.log(total),
             by_score / np.repeat(total, self._sizes),
             (by_center / total[:, None]).T,
             float(np.sum(by_scale / total)),

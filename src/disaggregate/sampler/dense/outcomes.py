@@ -31,7 +31,7 @@ from disaggregate.sampler.dense.outcome_places import OutcomePlaces
 from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 
-# Numbers of a group's slopes that are held at once.
+# Numbers of a group's slopes in memory at once.
 VALUES_AT_ONCE = 2**22
 
 
@@ -137,8 +137,8 @@ class OutcomeLikelihood:
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
         """Find the expected curvature at each replica.
 
-        A report on counts tells of their expectations mu, and is worth the inverse of the covariance of counts and
-        report: with J the slopes of mu in the coordinates, the information is J' covariance^-1 J.
+        A report on counts informs about their expectations mu, with a weight that is the inverse of the covariance
+        of counts and report: with J the slopes of mu in the coordinates, the information is J' covariance^-1 J.
         """
         if query.deviation.any():
             return [self._integrated_information(places) for places in self._places(query)]
@@ -151,7 +151,7 @@ class OutcomeLikelihood:
 
     def _integrated_information(self, places: OutcomePlaces) -> Information:
         """Integrate offsets out of the information at the most probable ones, as if everything were normal."""
-        given = self._information(places.peak_scores, places.peaks.offsets.size)
+        given = self._information(places.mode_scores, places.modes.offsets.size)
         variance, eye = places.deviation**2, np.eye(len(self._contrasts))
         left = np.linalg.inv(eye + variance * given.group)  # what is not known of the offsets, by group
         cross = given.cross.reshape(len(given.cross), len(eye), -1)
@@ -185,7 +185,7 @@ class OutcomeLikelihood:
         rows = np.concatenate([np.arange(*reports.offsets[j : j + 2]) for j in groups])
         starts = np.concatenate([[0], np.cumsum(self._sizes[groups])[:-1]])
         own, people = p[rows], reports.counts[rows]
-        # Probabilities of the categories, all but the last of each group, which the others tell.
+        # Probabilities of the categories, all but the last of each group, which the others determine.
         category = np.repeat(reports.category[groups], self._sizes[groups], axis=0)
         width = np.repeat(reports.n_categories[groups], self._sizes[groups])
         is_in = (category[:, :, None] == np.arange(n_outcomes - 1)) & (category < width[:, None] - 1)[:, :, None]
@@ -229,7 +229,7 @@ class OutcomeLikelihood:
     def _add_samples(
         self, total: Information, samples: OutcomeSamples, individual: np.ndarray, group: np.ndarray, error: float
     ) -> None:
-        """Add what the shares of populations tell by their means."""
+        """Add the information of the shares of populations by their means."""
         slopes = mean_slopes(samples, individual, group, error)
         for j, own in zip(samples.groups.tolist(), slopes, strict=True):
             root = np.linalg.cholesky(np.linalg.inv(own.covariance))

@@ -148,7 +148,7 @@ class Partition:
     def columns(self) -> Iterator[tuple[Tile, np.ndarray]]:
         """Go through the tiles; yield each with its columns, of shape (n_rows, n_columns), in double precision.
 
-        They last until the next tile is asked for: columns of single precision are all widened in one place, as
+        They last until the next tile is requested: columns of single precision are all widened in one place, as
         memory that is new costs more than the work that is done in it.
         """
         if self.recipe.storage == "float32":

@@ -53,7 +53,7 @@ class PartitionSources:
 
 
 def is_for_partitions(n_rows: int, data: GroupedData) -> bool:
-    """Tell whether data have more rows than one partition; samples of populations are pooled, and stay whole."""
+    """Return whether data have more rows than one partition; samples of populations are pooled, and stay whole."""
     return n_rows > PARTITION_ROWS and not any(population is not None for population in data.populations)
 
 
@@ -142,7 +142,7 @@ class PartitionedLikelihood:
     def _query(
         self, function: Callable[..., Any], query: Query, *given: Any, split: tuple[np.ndarray, ...] = ()
     ) -> list[Any]:
-        """Ask every partition; of arrays by group each one has its own part."""
+        """Query every partition; of arrays by group each one has its own part."""
         ends = np.cumsum(self._sizes.n_groups)[:-1]
         arrays = [np.split(array, ends, axis=1) for array in (query.group, *split)]
         own = [tuple(np.ascontiguousarray(part) for part in parts) for parts in zip(*arrays, strict=True)]
@@ -246,7 +246,7 @@ def information_in(
 def expected_in(
     partition: Partition, own: tuple[np.ndarray, np.ndarray], query: Query, with_labels: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw the offsets of one partition's groups at each replica; if asked, find expected labels and shares."""
+    """Draw the offsets of one partition's groups at each replica; on request, find expected labels and shares."""
     group, noise = own
     n_replicas = len(query.error)
     offsets, labels, tallies = np.empty_like(group), np.zeros((n_replicas, partition.n_rows * with_labels)), []

@@ -14,7 +14,7 @@ _DISPERSION = 2.0
 
 # A mode around which the posterior has less than exp of minus this of its mass is left: a chain might never find
 # its way from there.
-HOPELESS = 6.0
+NEGLIGIBLE = 6.0
 
 # By how much the logarithms of the group components' scales are lowered at the start of a search.
 _LOWER = 4.0
@@ -83,20 +83,20 @@ def _one_chain(target: Target, number: int, best: Mode, rng: np.random.Generator
     components, mode = target.components, best
     if number > 0:
         found = find_mode(target, random_start(components, rng))
-        mode = found if found.log_evidence > best.log_evidence - HOPELESS else best
+        mode = found if found.log_evidence > best.log_evidence - NEGLIGIBLE else best
     return start_around(target, mode, rng)
 
 
 def start_around(target: Target, mode: Mode, rng: np.random.Generator) -> np.ndarray:
     """Put the replicas of one chain around a mode, those of higher rungs between there and the prior."""
-    components, aside = target.components, _step_aside(target, mode, rng)
+    components, aside = target.components, _perturbed(target, mode, rng)
     position = np.empty((len(target.powers), components.n_coordinates))
     for rung, power in enumerate(target.powers):
         position[rung] = power * aside + np.sqrt(1.0 - power**2) * draw_from_prior(components, rng)
     return within_bounds(components, position)
 
 
-def _step_aside(target: Target, mode: Mode, rng: np.random.Generator) -> np.ndarray:
+def _perturbed(target: Target, mode: Mode, rng: np.random.Generator) -> np.ndarray:
     """Leave a mode, as far as the posterior is wide but not where it is out of reach."""
     components, first = target.components, np.zeros(1, dtype=np.int64)
     noise = rng.standard_normal((1, components.n_coordinates))

@@ -39,7 +39,7 @@ class Tally(NamedTuple):
     Attributes
     ----------
     moves, accepted : ndarray of shape (n_chains, 2 * n_rungs)
-        Number of Hamiltonian moves, and their acceptance probabilities: of free ones, then with held scales.
+        Number of Hamiltonian moves, and their acceptance probabilities: of free ones, then with fixed scales.
     swapped : ndarray of shape (n_chains, n_rungs - 1)
         Acceptance probabilities of the swaps with the next rung.
     """

@@ -23,7 +23,7 @@ MOST_STEPS = 40
 CAREFUL, CAREFUL_EVERY = 0.1, 9
 
 # How far a scale jumps, as a standard deviation of its logarithm; and in which sweeps, if it is the only one.
-# Several jump in every sweep, but by turns where a likelihood costs as much as all the rest of a sweep.
+# Several jump in every sweep, but alternately where a likelihood costs as much as the rest of a sweep.
 JUMP = 1.0
 JUMP_EVERY = 4
 
@@ -104,7 +104,7 @@ def move_replicas(
 
 
 def holds_scales(sweep: int, n_scales: int) -> bool:
-    """Tell whether trajectories hold the scales, where there are several: two sweeps do not, the next two do."""
+    """Return whether trajectories hold the scales, where there are several: two sweeps do not, the next two do."""
     return n_scales > 1 and sweep // 2 % 2 == 1
 
 
@@ -130,9 +130,9 @@ def is_accepted(log_ratio: float, tally: Tally, chain: int, number: int, rng: np
 def slice_scales(target: Target, state: State, rngs: Generators) -> None:
     """Draw each scale of each replica given the weights themselves, which the reports do not feel.
 
-    Trajectories move scales with the standard weights; where the reports tell the weights well, the two then lie
-    on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log scale t
-    has log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
+    Trajectories move scales with the standard weights; where the reports determine the weights well, the two
+    then lie on a narrow curve. Given n weights of squares that add up to Q, in units of their deviations, the log
+    scale t has log density (power - n/2) t - rate e^t - (inverse_rate + Q/2) e^-t up to a constant.
     """
     components = target.components
     n_weights = components.n_weights
@@ -170,8 +170,8 @@ def jumping_scales(components: Components, sweep: int) -> list[int]:
 def jump_in_scales(target: Target, state: State, rngs: Generators, scales: list[int]) -> None:
     """Propose another value of some scales to each replica, with the standard weights as they are.
 
-    Where the reports tell little of the weights, this moves a scale far at once; and a replica that came where the
-    density is so narrow that all trajectories are refused can leave.
+    Where the reports say little about the weights, this moves a scale far at once; and a replica that is where the
+    density is so narrow that all trajectories are rejected can leave.
     """
     if not scales:
         return

@@ -88,7 +88,7 @@ class Target:
     powers: np.ndarray
 
     def query(self, position: np.ndarray) -> Query:
-        """Ask what the likelihood depends on at positions of shape (n_positions, n_coordinates)."""
+        """Compute what the likelihood depends on at positions of shape (n_positions, n_coordinates)."""
         return _query(self.components, scores_at(self.components, position))
 
     def evaluate(self, position: np.ndarray, rungs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

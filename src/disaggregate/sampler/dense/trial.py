@@ -1,4 +1,4 @@
-"""A trial of single replicas from dispersed starts: whether they agree tells whether chains need a ladder."""
+"""A trial of single replicas from dispersed starts: chains need a ladder if they disagree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from disaggregate.sampler.dense.mode import Mode, find_mode
-from disaggregate.sampler.dense.start import HOPELESS, random_start, start_around
+from disaggregate.sampler.dense.start import NEGLIGIBLE, random_start, start_around
 from disaggregate.sampler.dense.state import Sweeps, empty_tally, new_record, new_state
 from disaggregate.sampler.dense.target import Target
 from disaggregate.sampler.dense.tuning import Tuning
@@ -22,7 +22,7 @@ _N_BURN = 40
 _THIN = 3
 
 # Modes are the same where no individual's probability differs by more than this: searches stop a little before
-# their end, which moved no probability by more than 0.06 where all of them went to one mode.
+# their end, which moved no probability by more than 0.06 where all of them reached one mode.
 _SAME_MODE = 0.2
 
 # Values of which R-hat is taken.
@@ -65,7 +65,7 @@ def search_modes(target: Target, n_starts: int, rng: np.random.Generator) -> lis
 def best_modes(modes: list[Mode]) -> list[Mode]:
     """Sort modes by their mass, the best one first, and leave those out around which no chain would start."""
     ordered = sorted(modes, key=lambda mode: -mode.log_evidence)
-    return [mode for mode in ordered if mode.log_evidence > ordered[0].log_evidence - HOPELESS] or ordered[:1]
+    return [mode for mode in ordered if mode.log_evidence > ordered[0].log_evidence - NEGLIGIBLE] or ordered[:1]
 
 
 def distinct_modes(data: WholeData, modes: list[Mode]) -> list[Mode]:

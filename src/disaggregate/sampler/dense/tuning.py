@@ -19,7 +19,7 @@ _ACCEPTED = 0.8
 _FIRST_STEP, _LARGEST_STEP = 0.4, 1.6
 
 # Sweeps of each phase of the pilot but the last, and between two changes of the steps. The curvature is measured
-# at several positions of a phase: one place is not like all others.
+# at several positions of a phase: one position is not like all others.
 PHASES = (40, 60, 80)
 _LEARN_EVERY = 10
 
@@ -65,7 +65,7 @@ def tune(
 ) -> Tuning:
     """Run a pilot chain and tune on it.
 
-    After each phase but the last the masses are measured anew, and the rungs are placed so that all neighbours
+    After each phase but the last the masses are estimated again, and the rungs are placed so that all neighbours
     swap equally often; their number is settled after the second phase.
 
     Parameters

@@ -118,7 +118,7 @@ class WholeLikelihood:
 
 
 def _one_by_one(query: Query) -> Iterator[Query]:
-    """Ask of each replica by itself."""
+    """Query each replica by itself."""
     for i in range(len(query.weights)):
         own = slice(i, i + 1)
         noise = None if query.noise is None else query.noise[own]

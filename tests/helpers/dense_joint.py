@@ -28,8 +28,8 @@ from disaggregate.sampler.dense.metric import Metric
 from disaggregate.sampler.dense.state import State, Tally, empty_tally, new_state
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 from disaggregate.sampler.dense.whole import WholeLikelihood
-from tests.exactness.joint import Report, report_count, report_noisy_count, report_nothing
 from tests.helpers.dense_problems import grouped, metric_for
+from tests.helpers.joint import Report, report_count, report_noisy_count, report_nothing
 
 CONFIDENCE = 60.0
 

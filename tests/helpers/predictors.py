@@ -5,7 +5,7 @@ from scipy.special import ndtr
 
 
 def of_table(draws):
-    """Make a predictor by rows of a whole table of draws, which keeps the rows that it was asked for."""
+    """Make a predictor by rows of a whole table of draws, which keeps the rows that were requested."""
     draws = np.asarray(draws, dtype=float)
     asked = []
 

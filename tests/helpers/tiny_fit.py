@@ -6,13 +6,13 @@ import warnings
 from sklearn.exceptions import ConvergenceWarning
 
 import disaggregate as dg
-from tests.contract.small import small_model
+from tests.helpers.small import small_model
 
 TOWN = dg.datasets.make_districts(random_state=2)
 
 
 def digest_of_fit(seed=0, weights="dense", **settings):
-    """Fit, and tell all that was drawn to the last bit."""
+    """Fit, and return a digest of all draws, to the last bit."""
     one_kernel = {"n_replicas": 1} if weights == "dense" else {}
     model = small_model(weights, random_state=seed, n_jobs=2, **one_kernel, **settings)
     with warnings.catch_warnings():
