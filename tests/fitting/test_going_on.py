@@ -210,10 +210,10 @@ def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
         interrupt_after(30, patch)
-        model = fit(model_of("one replica", n_draws=20_000), checkpoint=path)
+        model = fit(model_of("one replica", n_draws=2000), checkpoint=path)
     assert model.stopped_early_
-    whole = fit(model_of("one replica", n_draws=20_000))
-    assert_same(fit(model_of("one replica", n_draws=20_000), checkpoint=path, resume=True), whole)
+    whole = fit(model_of("one replica", n_draws=2000))
+    assert_same(fit(model_of("one replica", n_draws=2000), checkpoint=path, resume=True), whole)
 
 
 def test_an_interrupt_before_the_first_draw_is_an_interrupt(monkeypatch):
