@@ -81,8 +81,8 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
     Parameters
     ----------
     kernel : str or callable, default="auto"
-        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, "matern32", or a function of two
-        matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
+        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, "matern32", "matern52", or a function of
+        two matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
         given the reports; with spike and slab it is the most probable one.
     gamma : float, "scale" or "auto", default="auto"
         Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" averages
