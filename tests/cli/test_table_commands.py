@@ -259,7 +259,7 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
 
 
 @pytest.mark.parametrize(
-    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive.write_members", "cli.fit._tell"]
+    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive.write_members", "cli.fit.print_json"]
 )
 def test_an_interrupt_after_the_last_sweep_costs_no_model(moment, folder, tmp_path, capsys, monkeypatch):
     real = import_string(f"disaggregate.{moment}")

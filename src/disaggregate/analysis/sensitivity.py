@@ -118,7 +118,7 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a subgroup: ``subgroup``, the estimate under each change by its name, and ``largest shift``, in
+        One row per subgroup: ``subgroup``, the estimate under each change by its name, and ``largest shift``, in
         standard errors of the fit as it is; and ``note``, where numbers were suppressed.
     """
     changes = list(dict.fromkeys(rows["change"]))

@@ -44,7 +44,7 @@ class SubgroupDraws:
     Attributes
     ----------
     keys : DataFrame
-        What each subgroup is, a row a subgroup.
+        What each subgroup is, one row per subgroup.
     draws : ndarray of shape (n_draws, n_subgroups)
         Rate of each subgroup in each draw.
     n : ndarray of int, shape (n_subgroups,)
