@@ -29,7 +29,7 @@ import disaggregate as dg
 from benchmarks.cces import CANDIDATES, FEATURES, LEFT_OUT
 from disaggregate.analysis import Analysis
 from disaggregate.cli.main import main as disaggregate
-from disaggregate.posterior.subgroups import subgroup_rates
+from disaggregate.posterior.subgroups import subgroup_draws
 
 RESULTS = Path(__file__).parent / "results"
 FEWEST = 30
@@ -94,7 +94,7 @@ def judged(analysis: Analysis, people: pd.DataFrame, votes: np.ndarray) -> pd.Da
 
 def _by(draws: np.ndarray, people: pd.DataFrame, votes: np.ndarray, by: list[str]) -> pd.DataFrame:
     def rates(values: np.ndarray, outcomes: bool) -> pd.DataFrame:
-        return subgroup_rates(lambda rows: values[:, rows], people, by, level=LEVEL, outcomes=outcomes)
+        return subgroup_draws(lambda rows: values[:, rows], people, by, outcomes=outcomes).table(LEVEL)
 
     like_them, these, truth = rates(draws, False), rates(draws, True), rates(votes[None, :], False)
     keys = like_them[by].astype(object).where(like_them[by].notna(), "missing").astype(str)

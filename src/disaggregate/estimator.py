@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -54,12 +54,8 @@ from disaggregate.settings import (
 from disaggregate.storage.locks import locked
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
-from disaggregate.tables.row_counts import read_row_counts
-from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
+from disaggregate.tables.per_row import read_row_counts, read_sample_weight, require_no_weights
 from disaggregate.tables.targets import is_about_groups, read_target
-
-if TYPE_CHECKING:
-    pass
 
 _LOG = logging.getLogger("disaggregate")
 

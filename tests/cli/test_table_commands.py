@@ -259,7 +259,7 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
 
 
 @pytest.mark.parametrize(
-    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive.write_members", "cli.fit.print_json"]
+    "moment", ["estimator.diagnose", "analysis.fit.Analysis", "saving.archive.write_members", "cli.fit.print_json"]
 )
 def test_an_interrupt_after_the_last_sweep_costs_no_model(moment, folder, tmp_path, capsys, monkeypatch):
     real = import_string(f"disaggregate.{moment}")
@@ -294,7 +294,7 @@ def test_a_disk_without_room_is_reported_before_the_first_sweep(where, folder, t
     monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda *given: pytest.fail("too late"))
     draws = changed(SHORT, "--draws", "10000")
     if where == "--draws-to":
-        monkeypatch.setattr("disaggregate.analysis.tables.require_disk_space_for_model", lambda *given: None)
+        monkeypatch.setattr("disaggregate.analysis.fit.require_disk_space_for_model", lambda *given: None)
         draws = [*changed(SHORT, "--draws", "100000"), where, str(tmp_path / "draws")]
     reported = complaint(["fit", *paths(folder), *ROLES, *draws, "-o", str(tmp_path / "m.dgz")], capsys)
     assert "MB are free" in reported

@@ -3,9 +3,8 @@ import pandas as pd
 import pytest
 
 from disaggregate.tables.check import check_tables
-from disaggregate.tables.check_counts import cell_problems, count_problems
+from disaggregate.tables.check_counts import cell_problems, count_problems, weight_problems
 from disaggregate.tables.check_features import feature_problems
-from disaggregate.tables.check_weights import weight_problems
 from disaggregate.tables.roles import Roles, resolve_roles
 
 

@@ -20,8 +20,8 @@ from disaggregate.settings import as_prior, is_sparse
 from disaggregate.tables.counts import counts_to_fit, rows_with_people
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import as_names, require_columns
+from disaggregate.tables.per_row import weights_in_shares
 from disaggregate.tables.problems import TableError
-from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.suppression import NOTE, withhold
 
 AS_IT_IS = "as it is"
