@@ -1,4 +1,4 @@
-"""What the groups cannot show: features in which they hardly differ, and estimates that depend on a choice."""
+"""What the groups cannot show: features in which they hardly differ."""
 
 from __future__ import annotations
 
