@@ -46,14 +46,14 @@ def folder(tmp_path_factory):
 def test_people_who_are_a_weighted_sample_of_their_place(folder, counts):
     results = pd.read_csv(folder / "results.csv").assign(adults=500)
     people = pd.read_csv(folder / "people.csv").assign(weight=np.tile([1.0, 2.0, 0.5], 16))
-    told = ["--shares", "green,purple"]
+    reported = ["--shares", "green,purple"]
     if counts:
         results[["green", "purple"]] = (500 * results[["green", "purple"]]).round().astype(int)
-        told = ["--positives", "green,purple", "--total", "adults"]
+        reported = ["--positives", "green,purple", "--total", "adults"]
     results.to_csv(folder / "of_population.csv", index=False)
     people.to_csv(folder / "sample.csv", index=False)
     tables = [str(folder / "sample.csv"), str(folder / "of_population.csv")]
-    roles = ["--group", "place", *told, "--rest", "at home", "--weights", "weight", "--sampled"]
+    roles = ["--group", "place", *reported, "--rest", "at home", "--weights", "weight", "--sampled"]
     size = [] if counts else ["--size", "adults"]
     assert main(["check", *tables, *roles, *size]) == 0
     assert main(["fit", *tables, *roles, *size, *SHORT, "-o", str(folder / "sampled.dgz")]) == 0
@@ -70,7 +70,7 @@ def test_people_who_are_a_weighted_sample_of_their_place(folder, counts):
         (["--positives", "votes,purple", "--sampled"], "total or size"),
     ],
 )
-def test_samples_that_are_told_by_half_are_refused(folder, tmp_path, capsys, roles, words):
+def test_samples_that_are_reported_by_half_are_refused(folder, tmp_path, capsys, roles, words):
     results = pd.read_csv(folder / "results.csv").assign(adults=500, votes=200)
     results["purple"] = 100 if "--positives" in roles else results["purple"]
     results.to_csv(tmp_path / "results.csv", index=False)
@@ -128,7 +128,7 @@ def test_a_transfer_table_adds_up_and_agrees_with_subgroups(folder):
     np.testing.assert_allclose(cells, expected.loc[labels, OUTCOMES])
 
 
-def test_small_subgroups_are_not_told_in_the_report(folder, tmp_path):
+def test_small_subgroups_are_not_reported_in_the_report(folder, tmp_path):
     people = pd.read_csv(folder / "people.csv")
     people.loc[:1, "sex"] = "x"
     write_report(load(folder / "m.dgz"), people, tmp_path / "r.html", by="sex", min_group_size=5)

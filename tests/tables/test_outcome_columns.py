@@ -33,7 +33,7 @@ def evidence(results=RESULTS, **given):
 def test_shares_with_a_rest():
     found = evidence(shares=["green", "purple"], rest="other", confidence="sure")
     assert found["x"] == Shares({"green": 0.25, "purple": 0.5, "other": 0.25}, 50.0)
-    assert found["y"] == Shares({"green": 0.5}, 1000.0)  # the others are not told apart
+    assert found["y"] == Shares({"green": 0.5}, 1000.0)  # the others are not distinguished
     assert found["z"] == Unknown()
 
 
@@ -73,7 +73,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_numbers_are_told(name):
+def test_wrong_numbers_are_reported(name):
     given, changed, message = WRONG[name]
     with pytest.raises(TableError, match=message):
         evidence(RESULTS.assign(**changed), **given)
@@ -90,7 +90,7 @@ ROLES = {
 
 
 @pytest.mark.parametrize("name", ROLES)
-def test_wrong_roles_are_told(name):
+def test_wrong_roles_are_reported(name):
     given, message = ROLES[name]
     with pytest.raises(TableError, match=message):
         resolve_roles(PEOPLE, RESULTS, group="place", **given)

@@ -16,8 +16,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from disaggregate.analysis.dependence import predictions
-from disaggregate.analysis.importance import permutation_importance
 from disaggregate.posterior.batches import Predict, average_draws
 from disaggregate.posterior.contraction import CONTRACTION, RESTS_ON, change_contraction, in_words
 from disaggregate.posterior.summaries import summarise
@@ -36,8 +34,6 @@ from disaggregate.tables.people import (
     with_numbers,
 )
 from disaggregate.tables.suppression import NOTE, SUPPRESSED, effective_members, hidden
-
-__all__ = ["avg_comparisons", "avg_slopes", "permutation_importance", "predictions"]
 
 FloatArray = NDArray[np.float64]
 

@@ -20,8 +20,8 @@ from disaggregate.settings import as_prior, is_sparse
 from disaggregate.tables.counts import counts_to_fit, rows_with_people
 from disaggregate.tables.kinds import text_of
 from disaggregate.tables.people import as_names, require_columns
+from disaggregate.tables.per_row import weights_in_shares
 from disaggregate.tables.problems import TableError
-from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.suppression import NOTE, withhold
 
 AS_IT_IS = "as it is"
@@ -118,9 +118,9 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row a subgroup, or a subgroup and outcome: ``subgroup``, ``outcome`` where there are more than two, the
-        estimate under each change by its name, and ``largest shift``, in standard errors of the fit as it is; and
-        ``note``, where numbers were suppressed.
+        One row per subgroup, and per outcome where there are more than two: ``subgroup``, ``outcome``, the estimate
+        under each change by its name, and ``largest shift``, in standard errors of the fit as it is; and ``note``,
+        where numbers were suppressed.
     """
     changes = list(dict.fromkeys(rows["change"]))
     keys = [name for name in ("subgroup", OUTCOME) if name in rows]

@@ -73,7 +73,7 @@ class OutcomeEvidence(ABC):
 
         Parameters
         ----------
-        counts : ndarray of int, shape (n_vectors, n_told) or (n_vectors, n_told + 1)
+        counts : ndarray of int, shape (n_vectors, n_named) or (n_vectors, n_named + 1)
             Counts of the named outcomes, and of the remainder where there is one.
         """
 
