@@ -118,9 +118,9 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per subgroup, and per outcome where there are more than two: ``subgroup``, ``outcome``, the estimate
-        under each change by its name, and ``largest shift``, in standard errors of the fit as it is; and ``note``,
-        where numbers were suppressed.
+        One row per subgroup, and per outcome where there are more than two: ``subgroup``, ``outcome``, the
+        estimate under each change by its name, and ``largest shift``, in standard errors of the fit as it is; and
+        ``note``, where numbers were suppressed.
     """
     changes = list(dict.fromkeys(rows["change"]))
     keys = [name for name in ("subgroup", OUTCOME) if name in rows]
