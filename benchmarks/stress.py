@@ -163,7 +163,7 @@ def report(rows: pd.DataFrame) -> str:
         "",
         f"Made by `python -m benchmarks.stress`: {N_GROUPS} groups of {SIZE}, Gaussian kernel; share of "
         "individuals whose true probability lies in its interval, ± standard error over data sets; and the share "
-        'of fits whose verdict says that the model explains the reports badly. "The same" are the same data. "
+        'of fits whose verdict says that the model explains the reports badly. "The same" are the same data. '
         f"With group effects there are two chains of one replica and {FEWER['n_draws']} draws.",
         "",
         *markdown_table(["what is wrong", "data sets", "50 % interval", "90 % interval", "alarm"], table),
