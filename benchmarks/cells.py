@@ -44,7 +44,8 @@ LEVEL = 0.9
 SAME = {"kernel": "rbf", "gamma": 0.3, "prior": GaussianProcess(emphasis=1.0), "group_effects": True}
 # Differences are in units of what such fits vary by, so that they need not be long.
 SHORT = {"n_replicas": 1, "n_chains": 2, "n_draws": 400, "n_burn": 150}
-COST = {"kernel": "rbf", "gamma": "scale", "group_effects": True, "n_chains": 2, "n_draws": 200, "n_burn": 100}
+COST = {"kernel": "rbf", "gamma": "scale", "group_effects": True, "n_replicas": 1, "n_chains": 2}
+COST |= {"n_draws": 60, "n_burn": 40}
 WARM_UP = {"n_draws": 20, "n_burn": 10}
 N_CENTERS, WARM_UP_CENTERS, COST_FEATURES = 200, 20, 20
 
