@@ -145,17 +145,26 @@ def fit_one(seed: int, harm: Harm) -> dict[str, float]:
     return found
 
 
+def description_of(name: str, rows: pd.DataFrame) -> str:
+    """Describe the harm; "the same" only after what it is the same as."""
+    base, *settings = name.split(", ")
+    told = HARMS[name].description
+    if not settings or base not in HARMS or (rows["case"] == base).any():
+        return told
+    return told.replace("the same", HARMS[base].description)
+
+
 def report(rows: pd.DataFrame) -> str:
     """Write the table, in the order of the kinds of harm."""
-    parts = [(harm, rows[rows["case"] == name]) for name, harm in HARMS.items()]
+    parts = [(name, rows[rows["case"] == name]) for name in HARMS]
     table = [
         [
-            harm.description,
+            description_of(name, rows),
             str(len(part)),
             *(share_and_error(part[f"{level:.0%}"]) for level in LEVELS),
             f"{part['alarm'].mean():.0%}",
         ]
-        for harm, part in parts
+        for name, part in parts
         if len(part)
     ]
     lines = [
