@@ -1,4 +1,4 @@
-"""How well individuals are told apart when only group statistics are known: ours and rivals, on the same splits.
+"""How well individuals are distinguished given only group statistics: ours and rivals, same splits.
 
 Four suites:
 

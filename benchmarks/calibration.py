@@ -95,7 +95,7 @@ class Case:
 
     Attributes
     ----------
-    told : str
+    description : str
         The same in words, for the table.
     report : callable
         From a count of positives to what the group reports.
@@ -115,7 +115,7 @@ class Case:
         components too.
     """
 
-    told: str
+    description: str
     report: Report = fraction
     n_groups: int = 8
     size: int = 8
@@ -276,8 +276,8 @@ def outcome_reports(
         if case.population:
             reports[group] = evidence.PopulationShares(dict(enumerate(shares.tolist())), case.population)
         else:
-            told = rng.dirichlet(CONFIDENCE * shares + 1.0)
-            reports[group] = evidence.Shares(dict(enumerate(told.tolist())), CONFIDENCE)
+            drawn_shares = rng.dirichlet(CONFIDENCE * shares + 1.0)
+            reports[group] = evidence.Shares(dict(enumerate(drawn_shares.tolist())), CONFIDENCE)
     return reports
 
 
@@ -423,7 +423,7 @@ def report(rows: pd.DataFrame) -> str:
     """Write the table."""
     table = [
         [
-            CASES[str(name)].told,
+            CASES[str(name)].description,
             str(len(part)),
             *(share_and_error(part[f"covered_{level:.0%}"]) for level in LEVELS),
             f"p = {uniform_p_value(part['rank']):.2f}",
@@ -467,7 +467,7 @@ def chart(rows: pd.DataFrame, path: Path) -> None:
         low, high = binom.ppf([0.025, 0.975], len(part), 1.0 / N_BINS)
         ax.axhspan(low, high, color="#d8d8d8")
         ax.hist(part["rank"], bins=N_BINS, range=(0.0, 1.0), color="#542788")
-        ax.set_title(CASES[str(name)].told, fontsize=9)
+        ax.set_title(CASES[str(name)].description, fontsize=9)
     for ax in axes[len(cases) :]:
         ax.set_visible(False)
     figure.supxlabel("rank of the true probability among its draws; grey: 95 % of bars when it is uniform")

@@ -71,10 +71,8 @@ def main() -> None:
         parser.error("--data has no robomedia/ with regions.csv and captions.csv")
     data = read_robomedia(folder)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    known = {
-        (word, column): told for word in data.words for column, told in evidence_by_column(data, word).items()
-    }
-    found = {cell: auc(data, cell[0], told) for cell, told in track(known.items(), description="words")}
+    known = {(word, column): how for word in data.words for column, how in evidence_by_column(data, word).items()}
+    found = {cell: auc(data, cell[0], how) for cell, how in track(known.items(), description="words")}
     table = pd.Series(found).unstack(sort=False)
     print(text(table))
     RESULTS.write_text(text(table), encoding="utf-8")

@@ -29,7 +29,7 @@ import disaggregate as dg
 from benchmarks.cces import CANDIDATES, FEATURES, LEFT_OUT
 from disaggregate.analysis import Analysis
 from disaggregate.cli.main import main as disaggregate
-from disaggregate.posterior.subgroups import subgroup_rates
+from disaggregate.posterior.subgroups import subgroup_draws
 
 RESULTS = Path(__file__).parent / "results"
 FEWEST = 30
@@ -94,7 +94,7 @@ def judged(analysis: Analysis, people: pd.DataFrame, votes: np.ndarray) -> pd.Da
 
 def _by(draws: np.ndarray, people: pd.DataFrame, votes: np.ndarray, by: list[str]) -> pd.DataFrame:
     def rates(values: np.ndarray, outcomes: bool) -> pd.DataFrame:
-        return subgroup_rates(lambda rows: values[:, rows], people, by, level=LEVEL, outcomes=outcomes)
+        return subgroup_draws(lambda rows: values[:, rows], people, by, outcomes=outcomes).table(LEVEL)
 
     like_them, these, truth = rates(draws, False), rates(draws, True), rates(votes[None, :], False)
     keys = like_them[by].astype(object).where(like_them[by].notna(), "missing").astype(str)
@@ -171,12 +171,12 @@ def coverage_lines(name: str, table: pd.DataFrame) -> list[str]:
     of_two = table["by"].str.contains(" x ")
     single = ~of_two & (table["by"] != "everybody")
     lines = []
-    for told, part in {"one": table[single], "two": table[of_two], "all": table[single | of_two]}.items():
+    for label, part in {"one": table[single], "two": table[of_two], "all": table[single | of_two]}.items():
         error = (part["estimate"] - part["truth"]).abs().mean()
         for kind, interval in KINDS.items():
             held, shifted = covered(part, kind).mean(), covered(part, kind, shift).mean()
             lines.append(
-                f"| {name} | {told} | {len(part)} | {interval} | {held:.0%} | {shifted:.0%} ({shift:+.3f}) | "
+                f"| {name} | {label} | {len(part)} | {interval} | {held:.0%} | {shifted:.0%} ({shift:+.3f}) | "
                 f"{width(part, kind):.3f} | {error:.3f} | {slope(part):.2f} |"
             )
     return lines
@@ -203,11 +203,11 @@ def miss_lines(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def report(tables: dict[str, pd.DataFrame], told: dict[str, float], verdicts: list[str], options: str) -> str:
+def report(tables: dict[str, pd.DataFrame], figures: dict[str, float], verdicts: list[str], options: str) -> str:
     """Write the page."""
     first = next(iter(tables.values()))
     parts = first[first["by"] != "everybody"]
-    one_share = (parts["truth"] - told["official"]).abs().mean()
+    one_share = (parts["truth"] - figures["official"]).abs().mean()
     correlation = np.corrcoef(parts["truth"], parts["estimate"])[0, 1]
     n_people = int(first["n"].max())
     kernels = "kernels on landmarks" if options else "kernels on all respondents"
@@ -215,7 +215,7 @@ def report(tables: dict[str, pd.DataFrame], told: dict[str, float], verdicts: li
 # New York 2016: subgroups of respondents
 
 Made by `python -m benchmarks.cces_subgroups --data FOLDER{options}`: {n_people:,} respondents in \
-{told["districts"]} congressional districts; {kernels}.
+{figures["districts"]} congressional districts; {kernels}.
 
 The fits saw features and the official two-party result of each district. The truth is the share for Trump \
 among the votes that the respondents of a subgroup reported, in all {len(parts)} subgroups of {FEWEST} people \
@@ -242,13 +242,13 @@ correlation between truth and estimate is {correlation:.2f} in the first fit.
 ## What place does
 
 A logistic regression that knows the reported votes, with the same features and districts left out in turn, \
-predicts the shares of districts with a spread (standard deviation) of {told["spread_predicted"]:.3f}; the \
-official ones have {told["spread_official"]:.3f}. The two go together (correlation {told["correlation"]:.2f}), \
-but the official share changes by {told["slope"]:.2f} where the features of the people account for 1. Place \
+predicts the shares of districts with a spread (standard deviation) of {figures["spread_predicted"]:.3f}; the \
+official ones have {figures["spread_official"]:.3f}. The two are correlated ({figures["correlation"]:.2f}), \
+but the official share changes by {figures["slope"]:.2f} where the features of the people account for 1. Place \
 counts beyond the features, or something that goes with place and is not in the table: of white respondents in \
-New York City (districts 5 to 15) {told["vote_city"]:.3f} report a vote for Trump where the regression \
-predicts {told["predicted_city"]:.3f}; elsewhere it is {told["vote_elsewhere"]:.3f} where it predicts \
-{told["predicted_elsewhere"]:.3f}.
+New York City (districts 5 to 15) {figures["vote_city"]:.3f} report a vote for Trump where the regression \
+predicts {figures["predicted_city"]:.3f}; elsewhere it is {figures["vote_elsewhere"]:.3f} where it predicts \
+{figures["predicted_elsewhere"]:.3f}.
 
 **Without places**, neither context nor group effects, the fit takes all of that for an effect of the \
 features, which then seem larger than they are: the estimates order subgroups well and set them too far apart, \
@@ -263,12 +263,12 @@ overstated, but less.
 **Less trust** in the results, each of which may be off by 0.1 (one standard deviation, at a share of a half), \
 widens the intervals too. The value was chosen with the figures above in mind, which come from votes.
 
-**Not the level.** {told["reported"]:.3f} of the respondents report a vote for Trump; the official results of \
-their districts, weighted by respondents, say {told["official"]:.3f}.
+**Not the level.** {figures["reported"]:.3f} of the respondents report a vote for Trump; the official results of \
+their districts, weighted by respondents, say {figures["official"]:.3f}.
 
 **Nor is the sample random.** `--sampled` takes respondents for a random sample of their district. The sum of \
 squared differences between reported and official shares, in standard errors, would then be about \
-{told["districts"]}, give or take {np.sqrt(2 * told["districts"]):.0f}; it is {told["chi2"]:.0f}.
+{figures["districts"]}, give or take {np.sqrt(2 * figures["districts"]):.0f}; it is {figures["chi2"]:.0f}.
 
 ## Where it fails
 
@@ -299,7 +299,7 @@ def chart(tables: dict[str, pd.DataFrame], path: Path) -> None:
     for ax, (name, table) in zip(panels, tables.items(), strict=True):
         rows = table[table["by"] != "everybody"]
         held = covered(rows, "people")
-        for part, colour, told in ((rows[held], "#542788", "holds"), (rows[~held], "#e08214", "misses")):
+        for part, colour, label in ((rows[held], "#542788", "holds"), (rows[~held], "#e08214", "misses")):
             reach = np.abs(part[["people_low", "people_high"]].sub(part["estimate"], axis=0)).to_numpy().T
             ax.errorbar(
                 part["truth"],
@@ -310,7 +310,7 @@ def chart(tables: dict[str, pd.DataFrame], path: Path) -> None:
                 elinewidth=0.6,
                 alpha=0.7,
                 color=colour,
-                label=f"{told} the truth ({len(part)})",
+                label=f"{label} the truth ({len(part)})",
             )
         ax.plot([0, 0.9], [0, 0.9], color="grey", linestyle="dashed", linewidth=1.0)
         ax.set(title=name, xlabel="share for Trump in reported votes")

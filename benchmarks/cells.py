@@ -62,7 +62,7 @@ class Crowd:
         """Share of positives of each group."""
         return shares_of(self.groups, self.positives, self.counts)
 
-    def told(self, form: str) -> dict[str, Any]:
+    def fit_arguments(self, form: str) -> dict[str, Any]:
         """Return features, groups and, for cells, counts, as ``fit`` takes them."""
         if form == "cells":
             return {"X": self.X, "groups": self.groups, "counts": self.counts}
@@ -86,14 +86,14 @@ def small_crowd() -> Crowd:
     return crowd_of(counts, N_CELLS, N_FEATURES)
 
 
-def quiet_fit(settings: Mapping[str, Any], reports: Mapping[int, Any], told: Mapping[str, Any]) -> Any:
+def quiet_fit(settings: Mapping[str, Any], reports: Mapping[int, Any], arguments: Mapping[str, Any]) -> Any:
     """Fit a model without warnings of short chains."""
     from disaggregate import GroupStatsClassifier
 
-    how = {name: value for name, value in told.items() if name != "X"}
+    how = {name: value for name, value in arguments.items() if name != "X"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return GroupStatsClassifier(**settings).fit(told["X"], reports, **how)
+        return GroupStatsClassifier(**settings).fit(arguments["X"], reports, **how)
 
 
 def reports_of(crowd: Crowd, kind: str) -> dict[int, Any]:
@@ -109,7 +109,7 @@ def answers(seed: int, form: str, kind: str) -> dict[str, float]:
     """Fit one form; return the prediction and both ends of the interval of every cell."""
     crowd = small_crowd()
     settings = {**SAME, **SHORT, "centers": crowd.X, "random_state": 2 * seed + FORMS.index(form)}
-    model = quiet_fit(settings, reports_of(crowd, kind), crowd.told(form))
+    model = quiet_fit(settings, reports_of(crowd, kind), crowd.fit_arguments(form))
     predicted = model.predict_proba(crowd.X, crowd.groups)[:, 1]
     low, high = model.predict_interval(crowd.X, level=LEVEL, groups=crowd.groups).T
     columns = {"prediction": predicted, "low": low, "high": high}
@@ -134,11 +134,11 @@ def cost_in_child(setting: dict[str, Any]) -> dict[str, float]:
     """Fit once, after everything is compiled; return seconds of the processor and the peak of memory."""
     counts = spread_out(setting["people"], setting["groups"] * setting["cells"])
     crowd = crowd_of(counts, setting["cells"], COST_FEATURES)
-    told, reports = crowd.told(setting["form"]), crowd.shares
+    arguments, reports = crowd.fit_arguments(setting["form"]), crowd.shares
     settings = {**COST, "random_state": setting["seed"]}
-    quiet_fit({**settings, **WARM_UP, "centers": WARM_UP_CENTERS}, reports, told)
+    quiet_fit({**settings, **WARM_UP, "centers": WARM_UP_CENTERS}, reports, arguments)
     began = time.process_time()
-    quiet_fit({**settings, "centers": N_CENTERS}, reports, told)
+    quiet_fit({**settings, "centers": N_CENTERS}, reports, arguments)
     return {"seconds": time.process_time() - began, "memory": peak_memory()}
 
 
@@ -160,13 +160,13 @@ def same_table(rows: pd.DataFrame) -> list[str]:
         own = {form: rows[(rows["reports"] == kind) & (rows["form"] == form)] for form in FORMS}
         if min(len(part) for part in own.values()) < 2:
             continue
-        for name, told in QUANTITIES.items():
+        for name, label in QUANTITIES.items():
             values = [part.filter(regex=f"^{name}_").to_numpy(dtype=float) for part in own.values()]
             far = np.abs(values[0].mean(axis=0) - values[1].mean(axis=0)).max()
             errors = in_standard_errors(*values)
             size = math.sqrt(np.mean(errors**2))
             counts = " and ".join(str(len(part)) for part in own.values())
-            table.append([kind, told, counts, f"{far:.4f}", f"{size:.2f}", f"{np.abs(errors).max():.2f}"])
+            table.append([kind, label, counts, f"{far:.4f}", f"{size:.2f}", f"{np.abs(errors).max():.2f}"])
     header = ["reports", "quantity", "fits", "largest difference", "root mean square", "largest"]
     return markdown_table(header, table)
 

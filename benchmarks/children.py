@@ -35,11 +35,11 @@ def answer_of(module: str, setting: Mapping[str, Any], cache: Path, source: Path
         "PYTHONPATH": os.pathsep.join([str(source), str(ROOT)]),
         "NUMBA_CACHE_DIR": str(cache),
     }
-    told = subprocess.run(
+    finished = subprocess.run(
         [sys.executable, "-m", module, "child", json.dumps(setting)],
         cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
-    return json.loads(told.stdout.splitlines()[-1])
+    return json.loads(finished.stdout.splitlines()[-1])
 
 
 def in_turns(measure: Callable[[str], Mapping[str, Any]], names: tuple[str, str], repeat: int) -> dict[str, Any]:

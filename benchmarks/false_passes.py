@@ -100,19 +100,19 @@ def report(rows: pd.DataFrame) -> str:
     for case, found in [*rows.groupby("case"), ("all", rows)]:
         single = found[found["single"].astype(str) == "True"]
         false = int((single["difference"] > MOST).sum())
-        told = int(((single["difference"] > MOST) & (single["rhat"] > 1.05)).sum())
+        warned = int(((single["difference"] > MOST) & (single["rhat"] > 1.05)).sum())
         table.append(
             [
                 str(case),
                 str(len(found)),
                 str(len(single)),
                 str(false),
-                str(told),
+                str(warned),
                 f"{single['difference'].max():.3f}",
                 f"{single['between_ladders'].max():.3f}",
             ]
         )
-    header = ["data", "sets", "single chains", "off by more", "of these told", "most", "most between ladders"]
+    header = ["data", "sets", "single chains", "off by more", "not trusted", "most", "most between ladders"]
     return "\n".join(
         [
             "# Answers without a ladder",

@@ -1,4 +1,4 @@
-"""How good predictions are: told apart, right, and as sure as they should be."""
+"""How good predictions are: ranked well, right, and as sure as they should be."""
 
 from __future__ import annotations
 

@@ -115,8 +115,8 @@ def report(rows: pd.DataFrame) -> str:
         for (task, size), own in rows.groupby(["task", "size"], sort=False):
             grouped = own.groupby("method")[column]
             mean, error = factor * grouped.mean(), factor * grouped.sem().fillna(0.0)
-            told = [f"{mean[name]:.3g} ± {error[name]:.2g}" if name in mean else "" for name in METHODS]
-            shown.append([str(task), str(size), str(own["fold"].nunique()), *told])
+            cells = [f"{mean[name]:.3g} ± {error[name]:.2g}" if name in mean else "" for name in METHODS]
+            shown.append([str(task), str(size), str(own["fold"].nunique()), *cells])
             others = mean.drop([OurOutcomes.name, OutcomeCeiling.name], errors="ignore")
             if OurOutcomes.name in mean and len(others):
                 n_cells += 1

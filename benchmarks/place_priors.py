@@ -156,9 +156,9 @@ def areas_of(task: Task, X: np.ndarray, in_all_directions: bool) -> Areas:
     ratio, rotation = np.linalg.eigh(raw.T @ raw / (len(n) - 1))
     between = np.maximum(ratio - chance, 0.0)
     if in_all_directions:
-        told = between / (between + chance)
-        own = raw @ (rotation * told) @ rotation.T
-        context, missed = own, (rotation * (between * (1.0 - told))) @ rotation.T
+        reported = between / (between + chance)
+        own = raw @ (rotation * reported) @ rotation.T
+        context, missed = own, (rotation * (between * (1.0 - reported))) @ rotation.T
     else:
         own, context, missed = raw, raw, chance * np.eye(len(ratio))
     results = task.results.set_index(results_names(task)).loc[names]
@@ -253,9 +253,9 @@ def draw_weights(areas: Areas, given: Posterior, rng: np.random.Generator) -> tu
     individual = np.linalg.cholesky(given.of_individual + jitter) @ rng.standard_normal(n)
     context = np.linalg.cholesky(given.of_context + jitter) @ rng.standard_normal(n)
     level, place = LEVEL * rng.standard_normal(), given.scales.place * rng.standard_normal(n_areas)
-    told = level + given.by_individual @ individual + areas.context @ context + place
-    told += np.sqrt(given.noise) * rng.standard_normal(n_areas)
-    pull = np.linalg.solve(given.total, given.score - told)
+    reported = level + given.by_individual @ individual + areas.context @ context + place
+    reported += np.sqrt(given.noise) * rng.standard_normal(n_areas)
+    pull = np.linalg.solve(given.total, given.score - reported)
     individual = individual + given.of_individual @ given.by_individual.T @ pull
     context = context + given.of_context @ areas.context.T @ pull
     place = place + given.scales.place**2 * pull

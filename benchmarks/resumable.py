@@ -64,6 +64,6 @@ def run_left(path: Path, n_sets: int, one: Callable[[int], Mapping[str, Any]], *
     **key
         Columns that say what was done, such as ``case="linear"``.
     """
-    told = ", ".join(str(value) for value in key.values())
-    for seed in track(seeds_left(path, n_sets, **key), description=told[:40]):
+    label = ", ".join(str(value) for value in key.values())
+    for seed in track(seeds_left(path, n_sets, **key), description=label[:40]):
         append_row(path, {**key, "seed": seed, **one(seed)})

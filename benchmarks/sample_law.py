@@ -45,7 +45,7 @@ class Law:
 
     Attributes
     ----------
-    told : str
+    description : str
         What the fit knows of the sample, in words.
     n_sampled : int
         Rows per group.
@@ -55,7 +55,7 @@ class Law:
         Whether the report says how large the population is.
     """
 
-    told: str
+    description: str
     n_sampled: int
     is_weighted: bool = False
     knows_size: bool = True
@@ -189,7 +189,7 @@ def line_of(law: Law, rows: pd.DataFrame, place: int) -> list[str]:
     estimate, rate = rows[f"estimate_{place}"], RATES[place]
     return [
         str(law.n_sampled),
-        law.told,
+        law.description,
         str(len(rows)),
         f"{rate:.2f}",
         f"{estimate.mean():.4f}",

@@ -244,11 +244,11 @@ def run_all(only: list[str]) -> None:
             table = table[table["series"] != series]
         for value in SERIES[series]:
             setting = {**USUAL, **ROWS_OF_SERIES.get(series, {}), series: value}
-            told = subprocess.run(
+            finished = subprocess.run(
                 [sys.executable, "-m", "benchmarks.scale", "one", json.dumps(setting)],
                 check=True, capture_output=True, text=True,
             )  # fmt: skip
-            found = json.loads(told.stdout.splitlines()[-1])
+            found = json.loads(finished.stdout.splitlines()[-1])
             table = pd.concat([table, pd.DataFrame([{"series": series, **setting, **found}])])
             table.to_csv(path, index=False)
             print(series, value, found, flush=True)

@@ -58,8 +58,8 @@ def write_people(place: str, n_rows: int, rows_of_file: int = 200_000) -> None:
         table = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(group=groups)
         table.to_parquet(Path(place) / "people" / f"part-{start:012d}.parquet")
         shares.append(pd.DataFrame({"share": y}).groupby(groups).mean())
-    told = pd.concat(shares).rename_axis("group").reset_index()
-    told.to_parquet(Path(place) / "shares.parquet")
+    reported = pd.concat(shares).rename_axis("group").reset_index()
+    reported.to_parquet(Path(place) / "shares.parquet")
 
 
 def folder_report(all_rows: list[int]) -> str:
@@ -75,8 +75,8 @@ def folder_report(all_rows: list[int]) -> str:
     found = []
     for n_rows in all_rows:
         command = [sys.executable, "-m", "benchmarks.scale_folder", "--one", str(n_rows)]
-        told = subprocess.run(command, check=True, capture_output=True, text=True)
-        own = json.loads(told.stdout.splitlines()[-1])
+        finished = subprocess.run(command, check=True, capture_output=True, text=True)
+        own = json.loads(finished.stdout.splitlines()[-1])
         found.append(own)
         numbers = f"{own['files']:.2f} | {own['seconds']:.0f} | {own['driver']:.2f} | {own['workers']:.2f}"
         lines.append(f"| {n_rows:,} | {numbers} |")

@@ -53,11 +53,11 @@ class Harm:
 
     Attributes
     ----------
-    told : str
+    description : str
         The same in words.
     between : float
         Standard deviation of what is added to f of all members of a group.
-    company : float
+    context_effect : float
         How much the average features of a group's members count, beside an effect of their own.
     settings : dict
         Of the fit.
@@ -65,16 +65,16 @@ class Harm:
         From true shares to reports.
     """
 
-    told: str
+    description: str
     between: float = 0.0
-    company: float = 0.0
+    context_effect: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
     report: Callable[[np.ndarray, np.random.Generator], np.ndarray] = as_claimed
 
     @property
     def has_make_up(self) -> bool:
         """Whether the average features of groups differ."""
-        return bool(self.company) or "context" in self.settings
+        return bool(self.context_effect) or "context" in self.settings
 
 
 EFFECTS = {"group_effects": True}
@@ -96,12 +96,12 @@ HARMS = {
     "a little, effects": Harm("the same, `group_effects=True`", between=0.3, settings=EFFECTS),
     "a lot": Harm("groups differ in more than features, a lot (1.0 on the probit scale)", between=1.0),
     "a lot, effects": Harm("the same, `group_effects=True`", between=1.0, settings=EFFECTS),
-    "make-up": Harm("make-up of groups matters as much as features", company=1.0),
-    "make-up, context": Harm("the same, `context=True`", company=1.0, settings=CONTEXT),
-    "make-up, auto": Harm('the same, `context="auto"`', company=1.0, settings={"context": "auto"}),
-    "make-up, effects": Harm("the same, `group_effects=True`", company=1.0, settings=EFFECTS),
+    "make-up": Harm("make-up of groups matters as much as features", context_effect=1.0),
+    "make-up, context": Harm("the same, `context=True`", context_effect=1.0, settings=CONTEXT),
+    "make-up, auto": Harm('the same, `context="auto"`', context_effect=1.0, settings={"context": "auto"}),
+    "make-up, effects": Harm("the same, `group_effects=True`", context_effect=1.0, settings=EFFECTS),
     "make-up, both": Harm(
-        "the same, `group_effects=True` and `context=True`", company=1.0, settings={**EFFECTS, **CONTEXT}
+        "the same, `group_effects=True` and `context=True`", context_effect=1.0, settings={**EFFECTS, **CONTEXT}
     ),
     "no make-up, context": Harm("make-up does not matter, `context=True`", settings=CONTEXT),
 }
@@ -122,7 +122,7 @@ def harmed(rng: np.random.Generator, harm: Harm) -> Harmed:
     shift = harm.between * rng.standard_normal(N_GROUPS)
     if harm.has_make_up:
         X += rng.standard_normal((N_GROUPS, 2))[GROUP_OF]  # groups that have a make-up of their own
-    slopes = harm.company * rng.standard_normal(2)
+    slopes = harm.context_effect * rng.standard_normal(2)
     shift = shift + X.reshape(N_GROUPS, SIZE, 2).mean(axis=1) @ slopes
     probability = ndtr(dense_scores(rng, X, "rbf") + shift[GROUP_OF])
     labels = rng.random(len(X)) < probability
@@ -149,7 +149,7 @@ def report(rows: pd.DataFrame) -> str:
     parts = [(harm, rows[rows["case"] == name]) for name, harm in HARMS.items()]
     table = [
         [
-            harm.told,
+            harm.description,
             str(len(part)),
             *(share_and_error(part[f"{level:.0%}"]) for level in LEVELS),
             f"{part['alarm'].mean():.0%}",

@@ -165,9 +165,9 @@ def _visit(port: int, token: str, todo: Sequence[Step], n_people: int, seconds: 
         visitor, turn = Visitor(port, token), number
         while time.monotonic() < end:
             step = todo[turn % len(todo)]
-            begun = time.monotonic()
+            started = time.monotonic()
             status, address, page = visitor.ask(step.path, step.form)
-            times[step.what].append(time.monotonic() - begun)
+            times[step.what].append(time.monotonic() - started)
             if status not in (200, 303):
                 failures.append(f"{step.what}: {status} {page[:200]}")
             if step.path == "/example":  # open analyses are bounded

@@ -1,4 +1,4 @@
-"""Tries to learn about somebody who is alone in a cell, from everything that is told at min_group_size=10.
+"""Tries to learn about somebody who is alone in a cell, from everything that is reported at min_group_size=10.
 
     python -m fuzz.alone --runs 1000
 
@@ -8,7 +8,7 @@ attacker has the rates of subgroups, the effects, the groups, the page and the f
 least 10 people, and looks for numbers of cells of fewer, for hidden cells that differences give away, for numbers
 and sentences about the cell or the group, and for the income. All tables of rates together are also taken as
 equations, to see whether they can be solved for a hidden cell, and all that hidden groups may have reported is
-tried against the bounds that are told. One line per kind of leak.
+tried against the bounds that are reported. One line per kind of leak.
 
 Runs may be split: table 0 to 499 with ``--runs 500``, and 500 to 999 with ``--runs 500 --first 500``.
 """
@@ -103,17 +103,17 @@ def _of_table(name: str, table: pd.DataFrame) -> Iterator[str]:
 
 
 def _of_all_tables(people: pd.DataFrame, tables: dict[tuple[str, ...], pd.DataFrame]) -> Iterator[str]:
-    """Solve what is told for what is hidden: a rate times its people is a sum over the finest cells."""
+    """Solve what is reported for what is hidden: a rate times its people is a sum over the finest cells."""
     finest = people.groupby(["g", "job", "sex"]).size().reset_index(name="n")
-    told, secret = [np.ones(len(finest))], []  # the rate of everybody follows from any table without a gap
+    reported, secret = [np.ones(len(finest))], []  # the rate of everybody follows from any table without a gap
     for by, table in tables.items():
         for row in table.to_dict("records"):
             inside = np.all([finest[name] == row[name] for name in by], axis=0).astype(float)
             if not np.isnan(row["estimate"]):
-                told.append(inside)
+                reported.append(inside)
             elif row["n"] < LEAST:
                 secret.append((by, inside))
-    equations = np.array(told).T
+    equations = np.array(reported).T
     for by, wanted in secret:
         solution = np.linalg.lstsq(equations, wanted, rcond=None)[0]
         if np.abs(equations @ solution - wanted).max() < 1e-6:
@@ -121,26 +121,28 @@ def _of_all_tables(people: pd.DataFrame, tables: dict[tuple[str, ...], pd.DataFr
 
 
 def _of_bounds(analysis: Any, people: pd.DataFrame, tables: dict[tuple[str, ...], pd.DataFrame]) -> Iterator[str]:
-    """Try all that hidden groups may have reported: the bounds that are told may agree with one of them only."""
+    """Try all that hidden groups may have reported: the published bounds may agree with one of them only."""
     data = analysis.classifier._data
     groups = tables[("g",)].set_index("g")["estimate"].groupby(level=0).first()
     secret = [number for number, name in enumerate(data.names) if np.isnan(groups[name])]
     known = reported_shares(data, people["g"].tolist())
     if known is None or not secret:
         return
-    told = []
+    reported = []
     for by, table in tables.items():
         seen = table[table["estimate"].notna()]
         if "bound_low" in table and len(seen):
             levels = pd.MultiIndex.from_frame(table[list(by)])
             subgroup = levels.get_indexer(pd.MultiIndex.from_frame(people[list(by)]))
-            told.append((subgroup.astype(np.intp), seen.index, seen[["bound_low", "bound_high"]].to_numpy(float)))
+            reported.append(
+                (subgroup.astype(np.intp), seen.index, seen[["bound_low", "bound_high"]].to_numpy(float))
+            )
     weight, agree = np.ones(len(people)), set()
     for counts in product(*(range(int(data.people[number]) + 1) for number in secret)):
         shares = known.shares.copy()
         shares[secret] = (np.array(counts) / data.people[secret])[:, np.newaxis]
         guessed = known._replace(shares=shares)
-        if all(np.allclose(subgroup_bounds(where, guessed, weight)[rows], seen) for where, rows, seen in told):
+        if all(np.allclose(subgroup_bounds(where, guessed, weight)[rows], seen) for where, rows, seen in reported):
             agree.add(counts[secret.index(data.names.index(HOME))])
     if len(agree) == 1:
         yield "subgroups: the outcome follows from the bounds"
@@ -194,8 +196,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first table (default: 0)")
     parser.add_argument("--seed", type=int, default=0, help="seed (default: 0)")
     arguments = parser.parse_args(argv)
-    told = Counter[str]()
-    before, dense._PRIOR_DRAWS = dense._PRIOR_DRAWS, 20  # enough to be told; 400 take most of the time
+    reported = Counter[str]()
+    before, dense._PRIOR_DRAWS = dense._PRIOR_DRAWS, 20  # enough to be reported; 400 take most of the time
     try:
         with tempfile.TemporaryDirectory() as name:
             for run in range(arguments.first, arguments.first + arguments.runs):
@@ -203,16 +205,16 @@ def main(argv: list[str] | None = None) -> int:
                     np.random.default_rng([arguments.seed, run]),
                     WAYS[run % len(WAYS)],
                 )
-                told.update(set(leaks(*random_tables(rng, n_outcomes), Path(name), with_places)))
+                reported.update(set(leaks(*random_tables(rng, n_outcomes), Path(name), with_places)))
                 if run % 50 == 49:
-                    print(f"tables {arguments.first} to {run}: {dict(told)}", flush=True)
+                    print(f"tables {arguments.first} to {run}: {dict(reported)}", flush=True)
     finally:
         dense._PRIOR_DRAWS = before
     print(f"{arguments.runs} tables")
-    for leak, times in told.most_common():
+    for leak, times in reported.most_common():
         print(f"{times:5d}  {leak}")
-    print("nothing leaked" if not told else f"{len(told)} kinds of leaks")
-    return int(bool(told))
+    print("nothing leaked" if not reported else f"{len(reported)} kinds of leaks")
+    return int(bool(reported))
 
 
 if __name__ == "__main__":

@@ -198,21 +198,21 @@ def _change_array(choices: Choices, whole: Any, members: dict[str, bytes], extra
     if not isinstance(arrays, dict) or not arrays:
         return
     name = choices.one_of(list(arrays))
-    told = arrays[name]
-    if not isinstance(told, dict):
+    described = arrays[name]
+    if not isinstance(described, dict):
         return
     if choices.flip():
-        told["kind"] = choices.one_of(KINDS)
+        described["kind"] = choices.one_of(KINDS)
     if choices.flip():
-        told["shape"] = copy.deepcopy(choices.one_of(SHAPES))
+        described["shape"] = copy.deepcopy(choices.one_of(SHAPES))
     if choices.below(8) == 7:
         arrays[name] = choices.one_of((None, [], 3, {}, {"kind": {}}))
     if choices.flip():
         try:
-            n_bytes = 8 * int(told["shape"][0]) if told["shape"] else 8
+            n_bytes = 8 * int(described["shape"][0]) if described["shape"] else 8
         except (TypeError, ValueError, KeyError, OverflowError):
             return
-        _put(members, told, name, bytes(n_bytes) if 0 <= n_bytes < 10**6 else b"")
+        _put(members, described, name, bytes(n_bytes) if 0 <= n_bytes < 10**6 else b"")
 
 
 def _change_bytes(choices: Choices, whole: Any, members: dict[str, bytes], extra: list) -> None:
@@ -228,14 +228,14 @@ def _change_bytes(choices: Choices, whole: Any, members: dict[str, bytes], extra
             place = 8 * choices.below(max(1, len(content) // 8))
             odd = (b"\xff" * 8, bytes(8), b"\x00\x00\x00\x00\x00\x00\xf0\x7f", b"\x7f" * 8, choices.raw(8))
             content[place : place + 8] = choices.one_of(odd)
-    told = arrays.get(member.removeprefix("arrays/"))
-    if isinstance(told, dict):
-        _put(members, told, member.removeprefix("arrays/"), bytes(content))
+    described = arrays.get(member.removeprefix("arrays/"))
+    if isinstance(described, dict):
+        _put(members, described, member.removeprefix("arrays/"), bytes(content))
 
 
-def _put(members: dict[str, bytes], told: dict[str, Any], name: str, content: bytes) -> None:
+def _put(members: dict[str, bytes], described: dict[str, Any], name: str, content: bytes) -> None:
     members[f"arrays/{name}"] = content
-    told["sha256"] = hashlib.sha256(content).hexdigest()
+    described["sha256"] = hashlib.sha256(content).hexdigest()
 
 
 def _add_member(choices: Choices, whole: Any, members: dict[str, bytes], extra: list) -> None:

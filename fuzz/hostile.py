@@ -100,7 +100,7 @@ def _write_findings(folder: Path, people: pd.DataFrame, results: pd.DataFrame) -
 def cases(folder: Path) -> Iterator[Case]:
     """List what is tried, with the exit code that it should end with, and what should be said."""
     yield "fit", "a fit", ["fit", *_tables(folder), *SHORT, "-o", str(folder / "m.dgz")], FINE, "converged"
-    yield from _told_of_few(folder)
+    yield from _with_few_reports(folder)
     yield from _files_that_are_forged(folder)
     yield from _outputs_that_are_none(folder)
     yield from _terminals_and_spreadsheets(folder)
@@ -121,7 +121,7 @@ def _about(folder: Path, people: str = "people.csv") -> list[str]:
     return [str(folder / "m.dgz"), str(folder / people)]
 
 
-def _told_of_few(folder: Path) -> Iterator[Case]:
+def _with_few_reports(folder: Path) -> Iterator[Case]:
     kind, few = "few", ["--min-group-size", "40"]
     yield kind, "few in a subgroup", ["subgroups", *_about(folder), "--by", "job", *few], FINE, "suppressed"
     yield kind, "few with a level", ["effects", *_about(folder), *few], FINE, "suppressed"
@@ -506,9 +506,9 @@ def main(argv: list[str] | None = None) -> int:
                 code, said = -1, f"{type(error).__name__}: {error}"
             is_right = code == expected and says in said
             wrong += not is_right
-            told = said if is_right else json.dumps(said[-400:])
+            summary = said if is_right else json.dumps(said[-400:])
             mark = "ok   " if is_right else "WRONG"
-            print(f"{mark} {kind:9s} {what:36s} {code:3d}  {_end_of(told).replace(name, '')[:80]}", flush=True)
+            print(f"{mark} {kind:9s} {what:36s} {code:3d}  {_end_of(summary).replace(name, '')[:80]}", flush=True)
     print(f"{len(every)} cases, {wrong} wrong")
     return int(wrong > 0)
 

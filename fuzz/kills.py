@@ -195,7 +195,7 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # else children of a job in the background ignore it
     for moves in ("dense", "sparse"):
         prepare(moves)  # type: ignore[arg-type]
-    rng, told = np.random.default_rng(arguments.seed), Counter[str]()
+    rng, tally = np.random.default_rng(arguments.seed), Counter[str]()
     known, by_kind = {}, Counter[str]()
     for kind in KINDS:
         with tempfile.TemporaryDirectory() as name:
@@ -204,11 +204,11 @@ def main(argv: list[str] | None = None) -> int:
         if len(known[kind][0] or "") != 64:
             raise RuntimeError(f"{kind}: {known[kind][0]}")
     run = 0
-    while told.total() - told[FINISHED] < arguments.runs:
+    while tally.total() - tally[FINISHED] < arguments.runs:
         kind = list(KINDS)[run % len(KINDS)]
         expected, seconds = known[kind]
         happened = one_kill(kind, expected, seconds, rng, ask=run // len(KINDS) % 4 == 3)
-        told[happened] += 1
+        tally[happened] += 1
         by_kind[kind] += 1
         if happened == FINISHED:  # the machine is faster than it was: kill sooner
             known[kind] = expected, 0.9 * seconds
@@ -216,10 +216,10 @@ def main(argv: list[str] | None = None) -> int:
             print(f"run {run}, {kind}: {happened}", flush=True)
         run += 1
         if run % 20 == 0:
-            print(f"{run} fits: {dict(told)}", flush=True)
-    for happened, times in [*told.most_common(), *by_kind.items()]:
+            print(f"{run} fits: {dict(tally)}", flush=True)
+    for happened, times in [*tally.most_common(), *by_kind.items()]:
         print(f"{times:5d}  {happened}")
-    return int(any(happened.startswith("wrong") for happened in told))
+    return int(any(happened.startswith("wrong") for happened in tally))
 
 
 if __name__ == "__main__":

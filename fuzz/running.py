@@ -158,7 +158,7 @@ def feed_children(target: Target, runs: int, seed: int, tell: Callable[[Seen], N
     return total
 
 
-def _feed_in_child(told: Connection, target: Target, runs: int, seed: list[int], last_input: mmap.mmap) -> None:
+def _feed_in_child(pipe: Connection, target: Target, runs: int, seed: list[int], last_input: mmap.mmap) -> None:
     def see(data: bytes) -> None:
         last_input[:2], last_input[2 : 2 + len(data)] = len(data).to_bytes(2, "little"), data
         signal.setitimer(signal.ITIMER_VIRTUAL, HANGS_AFTER)  # ends the process
@@ -167,9 +167,9 @@ def _feed_in_child(told: Connection, target: Target, runs: int, seed: list[int],
     try:
         feed_random_bytes(watch, runs, seed, see)
     except BaseException:
-        told.send(traceback.format_exc())
+        pipe.send(traceback.format_exc())
         return
-    told.send(watch.seen)
+    pipe.send(watch.seen)
 
 
 def main(name: str, make_target: Callable[[], Target], readers: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Spoils copies of two good tables, and holds the reader to it: each is read rightly and told, or refused.
+"""Spoils copies of two good tables, and holds the reader to it: each is read rightly and reported, or refused.
 
     python -m fuzz.spoiled --runs 300
 
@@ -216,7 +216,7 @@ def judge(people: pd.DataFrame, results: pd.DataFrame, spoils: tuple[str, ...], 
     kinds = {problem.kind for problem in problems if problem.level != "advice"}
     is_same = agree(read, people, results)
     if is_same:
-        return "read rightly, and told" if kinds else "read rightly"
+        return "read rightly, and reported" if kinds else "read rightly"
     return "warned of" if "warning" in levels else "WRONG IN SILENCE"
 
 
@@ -247,16 +247,16 @@ def main(argv: list[str] | None = None) -> int:
     pairs = [pair for pair in combinations(SPOILS, 2) if frozenset(pair) not in UNTELLABLE]
     rng.shuffle(pairs)
     cases = [*((name,) for name in SPOILS), *map(tuple, pairs)][: arguments.runs]
-    told: Counter[str] = Counter()
+    tally: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as name:
         for spoils in cases:
             happened = judge(*good_tables(rng), spoils, Path(name))
-            told[happened] += 1
+            tally[happened] += 1
             if not arguments.quiet or happened.isupper():
                 print(f"{' + '.join(spoils):50s} {happened}", flush=True)
-    for happened, times in told.most_common():
+    for happened, times in tally.most_common():
         print(f"{times:5d}  {happened}")
-    return int(any(happened.isupper() for happened in told))
+    return int(any(happened.isupper() for happened in tally))
 
 
 if __name__ == "__main__":

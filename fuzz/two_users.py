@@ -193,7 +193,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=200, help="tries (default: 200)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the moments (default: 0)")
     arguments = parser.parse_args(argv)
-    rng, told = np.random.default_rng(arguments.seed), Counter[tuple[Any, str]]()
+    rng, tally = np.random.default_rng(arguments.seed), Counter[tuple[Any, str]]()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_files(folder)
@@ -201,12 +201,12 @@ def main(argv: list[str] | None = None) -> int:
         for number in range(arguments.runs):
             pair = pairs()[number % len(pairs())]
             happened = try_pair(pair, alone, folder, rng.uniform(0.0, 1.2 * alone.seconds))
-            told[pair, happened] += 1
+            tally[pair, happened] += 1
             if happened.startswith("WRONG"):
                 print(f"try {number}, {' + '.join(pair)}: {happened}", flush=True)
-    for (pair, happened), times in sorted(told.items()):
+    for (pair, happened), times in sorted(tally.items()):
         print(f"{times:5d}  {' + '.join(pair):60s} {happened}")
-    n_wrong = sum(times for (_, happened), times in told.items() if happened.startswith("WRONG"))
+    n_wrong = sum(times for (_, happened), times in tally.items() if happened.startswith("WRONG"))
     print(f"{arguments.runs} tries, {n_wrong} wrong")
     return int(n_wrong > 0)
 

@@ -88,8 +88,8 @@ class _Tuned:
             for number in range(min(N_FOLDS, len(shares))):
                 kept = fold != number
                 found = self.fit_one(setting, X[kept], shares, groups[kept])
-                told = pd.DataFrame(self.chances(found, X[~kept])).groupby(groups[~kept]).mean()
-                error += float(np.abs(told.to_numpy() - shares.loc[told.index].to_numpy()).sum())
+                reported = pd.DataFrame(self.chances(found, X[~kept])).groupby(groups[~kept]).mean()
+                error += float(np.abs(reported.to_numpy() - shares.loc[reported.index].to_numpy()).sum())
             errors.append(error)
         self.setting_ = self.settings[int(np.argmin(errors))]
         self._found = self.fit_one(self.setting_, X, shares, groups)

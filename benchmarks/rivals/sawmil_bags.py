@@ -1,8 +1,8 @@
-"""sawmil: sparse multiple-instance learning, sMIL (Bunescu & Mooney, 2007), told only which groups are positive.
+"""sawmil: sparse multiple-instance learning, sMIL (Bunescu & Mooney, 2007), given only which groups are positive.
 
 A group is positive if it has any positive member. Where all have some, as large groups do, those of at least the
 median share are positive; the members of the others then count as negatives, which is wrong of some, but all that
-a learner of bags can be told. Its zero divides bags, not individuals, so its scores are turned into the log odds
+a learner of bags can be given. Its zero divides bags, not individuals, so its scores are turned into the log odds
 that suit the shares. The package's other learner of individuals, sAwMIL, needs a commercial solver (0.2.1).
 """
 

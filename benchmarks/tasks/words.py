@@ -15,7 +15,7 @@ from disaggregate.settings import groups_are_pictures
 
 
 def words(data: Path) -> Iterator[Split]:
-    """One split a word; shares are the guess 1/w for a caption of w words, and 0 where the word is not in it."""
+    """One split per word; shares are the guess 1/w for a caption of w words, and 0 where the word is not in it."""
     folder = find_robomedia(data)
     if folder is None:
         raise SystemExit(f"{data} holds no robomedia/regions.csv: give its folder with --data.")

@@ -386,8 +386,8 @@ def page(rows: pd.DataFrame) -> str:
     lines = []
     for (task, method), own in rows.groupby(["task", "method"], sort=False):
         means = own[list(shown)].mean()
-        told = ["" if np.isnan(means[name]) else f"{means[name]:.3g}" for name in shown]
-        lines.append([task, str(own["seed"].nunique()), str(own["subgroups"].iloc[0]), method, *told])
+        reported = ["" if np.isnan(means[name]) else f"{means[name]:.3g}" for name in shown]
+        lines.append([task, str(own["seed"].nunique()), str(own["subgroups"].iloc[0]), method, *reported])
     header = ["task", "seeds", "rates", "method", *shown.values()]
     text = (__doc__ or "").split("\n\n")
     about = [

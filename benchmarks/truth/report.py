@@ -80,11 +80,11 @@ def means_table(rows: pd.DataFrame) -> list[str]:
             by_half = {half: own[own["half"] == half] for half in HALVES}
             n_each = [by_half[half]["outcome"].nunique() for half in HALVES]
             is_whole = all(n == most.get(half, 0) for n, half in zip(n_each, HALVES, strict=True))
-            told = "" if is_whole else f" ({' / '.join(map(str, n_each))} outcomes)"
+            note = "" if is_whole else f" ({' / '.join(map(str, n_each))} outcomes)"
             cells = [
                 " / ".join(shown(by_half[half][column].mean(), column) for half in HALVES) for column in MEANS
             ]
-            table.append([name, case, f"{method}{told}", *cells])
+            table.append([name, case, f"{method}{note}", *cells])
     return markdown_table(["table", "given", "method", *MEANS.values()], table)
 
 

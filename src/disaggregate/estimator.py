@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -54,12 +54,8 @@ from disaggregate.settings import (
 from disaggregate.storage.locks import locked
 from disaggregate.tables.features import read_features
 from disaggregate.tables.labels import label_column, read_labels
-from disaggregate.tables.row_counts import read_row_counts
-from disaggregate.tables.sample_weights import read_sample_weight, require_no_weights
+from disaggregate.tables.per_row import read_row_counts, read_sample_weight, require_no_weights
 from disaggregate.tables.targets import is_about_groups, read_target
-
-if TYPE_CHECKING:
-    pass
 
 _LOG = logging.getLogger("disaggregate")
 
@@ -81,8 +77,8 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
     Parameters
     ----------
     kernel : str or callable, default="auto"
-        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, "matern32", or a function of two
-        matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
+        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, "matern32", "matern52", or a function of
+        two matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
         given the reports; with spike and slab it is the most probable one.
     gamma : float, "scale" or "auto", default="auto"
         Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" averages

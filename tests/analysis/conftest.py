@@ -1,4 +1,4 @@
-"""A stand-in for fits with counts, which gives every person of a cell a row."""
+"""A stand-in for fits with counts, which gives every person of a cell a row of their own."""
 
 import numpy as np
 import pytest

@@ -60,7 +60,7 @@ def test_predictions_are_those_of_the_classifier_and_find_who_is_positive(analys
     assert predicted["probability"][y].mean() > predicted["probability"][~y].mean() + 0.1
 
 
-def test_subgroups_use_the_weights_of_the_fit_unless_told_otherwise(analysis, tables):
+def test_subgroups_use_the_weights_of_the_fit_by_default(analysis, tables):
     people, _, _ = tables
     table = analysis.subgroups(people, "sex").set_index("sex")
     assert table.loc["f", "weight"] == 2.0 * (people["sex"] == "f").sum()
@@ -125,7 +125,7 @@ def test_files_do_as_well_as_dataframes(analysis, tables, tmp_path):
     assert_allclose(twin.predict(tmp_path / "people.csv"), analysis.predict(people), rtol=1e-9)
 
 
-def test_every_error_is_told_at_once(tables):
+def test_every_error_is_reported_at_once(tables):
     people, results, _ = tables
     wrong = results.assign(share=results["share"].where(results.index != 2, 1.7))
     with pytest.raises(TableError, match=r"1\.7"):
@@ -185,7 +185,7 @@ def test_people_of_weight_zero_are_left_out_of_the_fit(tables):
     assert len(analysis.predict(given)) == len(people)
 
 
-def test_tables_have_a_context_unless_told_otherwise(analysis, tables):
+def test_tables_have_a_context_by_default(analysis, tables):
     people, results, _ = tables
     roles = {"group": "district", "share": "share"}
     silent = {name: value for name, value in SETTINGS.items() if name != "context"}

@@ -39,7 +39,7 @@ def of_cells(everybody):
     return replace(analysis, roles=replace(analysis.roles, count="n"))
 
 
-def test_a_fit_is_told_of_the_counts(census, fits):
+def test_a_fit_is_reported_the_counts(census, fits):
     cells, votes = census
     analysis = dg.fit_tables(cells, votes, count="n", settings=SETTINGS, **ROLES)
     assert analysis.roles.count == "n"
@@ -117,9 +117,9 @@ def test_subgroups_effects_and_spreads_are_those_of_the_people(census, everybody
 def test_few_people_are_few_whatever_the_number_of_cells(census, of_cells):
     cells, _ = census
     n = cells.groupby("age")["n"].sum()
-    told = of_cells.subgroups(cells, "age", min_group_size=int(n.min()))
-    assert told["n"].tolist() == n.tolist()
-    assert told["estimate"].notna().all()
+    reported = of_cells.subgroups(cells, "age", min_group_size=int(n.min()))
+    assert reported["n"].tolist() == n.tolist()
+    assert reported["estimate"].notna().all()
     assert of_cells.subgroups(cells, "age", min_group_size=int(n.min()) + 1)["estimate"].isna().sum() == 2
 
 
@@ -199,7 +199,7 @@ def test_an_analysis_of_cells_is_saved_with_its_count(census, of_cells, tmp_path
     pd.testing.assert_frame_equal(loaded.subgroups(census[0], "age"), of_cells.subgroups(census[0], "age"))
 
 
-def test_fits_under_other_choices_are_told_of_the_counts(census, fits):
+def test_fits_under_other_choices_are_reported_the_counts(census, fits):
     cells, votes = census
     cells = pd.concat([cells, cells.head(1).assign(n=0)], ignore_index=True)
     analysis = dg.fit_tables(cells, votes, count="n", settings=SETTINGS, **ROLES)
@@ -274,8 +274,8 @@ def test_the_command_line_from_cells_to_subgroups(census, folder, fits, capsys):
     assert_array_equal(fits[0]["counts"], cells["n"])
     assert "rows, and each person's probability" in capsys.readouterr().out
     assert main(["subgroups", model, str(folder / "census.csv"), "--by", "age", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [row["n"] for row in told] == cells.groupby("age")["n"].sum().tolist()
+    reported = json.loads(capsys.readouterr().out)
+    assert [row["n"] for row in reported] == cells.groupby("age")["n"].sum().tolist()
     assert main(["predict", model, str(folder / "census.csv"), "-o", str(folder / "out.csv"), "--json"]) == 0
     assert len(pd.read_csv(folder / "out.csv")) == len(cells)
 

@@ -39,7 +39,7 @@ def test_groups_are_as_large_as_their_counts(analysis, tables):
     assert people_off.abs().max() < 0.5  # a normal count is anywhere between two counts
 
 
-def test_cells_are_told_apart_as_their_people_are(tables):
+def test_cells_are_distinguished_as_their_people_are(tables):
     """Under the same prior of the scale, as places have another one than rows of people."""
     cells, votes = tables
     settings = LONGER | {"group_effects": False, "mu": 3.0, "nu": 15.0}
@@ -59,7 +59,7 @@ def test_old_people_say_yes(analysis, tables):
     assert analysis.effects(cells, "age")["estimate"][0] > 0.0
 
 
-def test_cells_have_group_effects_unless_told_otherwise(analysis, tables):
+def test_cells_have_group_effects_by_default(analysis, tables):
     cells, votes = tables
     assert set(analysis.classifier.group_effects_.names) == set(votes["district"])
     without = dg.fit_tables(cells, votes, count="n", settings=SETTINGS | {"group_effects": False}, **ROLES)

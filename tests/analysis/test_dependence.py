@@ -6,7 +6,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
-from disaggregate.analysis.effects import predictions
+from disaggregate.analysis.dependence import predictions
 from tests.helpers.predictors import probit
 
 

@@ -1,11 +1,11 @@
-"""What groups cannot show: the spread between them, and estimates under other settings."""
+"""What groups cannot show: how far they differ in each feature."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from disaggregate.analysis.identification import between_group_share, sensitivity
+from disaggregate.analysis.identification import between_group_share
 
 
 def test_share_is_that_of_the_analysis_of_variance_by_hand():
@@ -83,45 +83,6 @@ def test_groups_must_fit_the_people():
         between_group_share(np.zeros((3, 1)), [0, 1])
     with pytest.raises(ValueError, match=r"array of shape \(n_rows, n_features\); got \(3,\)"):
         between_group_share(np.zeros(3), [0, 1, 1])
-
-
-@pytest.mark.parametrize("form", ["pair", "mapping", "table"])
-def test_sensitivity_tabulates_shifts(form, capsys):
-    asked = []
-
-    def fit(**settings):
-        asked.append(settings)
-        return {"estimate": 0.5 + settings.get("confidence", 0) / 1000, "std_error": 0.05}
-
-    forms = {
-        "pair": lambda d: (d["estimate"], d["std_error"]),
-        "mapping": dict,
-        "table": lambda d: pd.DataFrame([d]),
-    }
-    table = sensitivity(
-        fit, forms[form], {"more": {"confidence": 100}, "less": {"confidence": -25}}, progress=True
-    )
-    assert asked == [{}, {"confidence": 100}, {"confidence": -25}]
-    assert table["change"].tolist() == ["as it is", "more", "less"]
-    assert_allclose(table["estimate"], [0.5, 0.6, 0.475])
-    assert_allclose(table["shift"], [0.0, 0.1, -0.025], atol=1e-12)
-    assert_allclose(table["shift_in_std_errors"], [0.0, 2.0, -0.5], atol=1e-12)
-    assert table.columns.tolist() == ["change", "estimate", "shift", "std_error", "shift_in_std_errors"]
-    assert "fitting" in capsys.readouterr().err
-
-
-def test_a_number_alone_has_no_error(capsys):
-    table = sensitivity(lambda **settings: len(settings), float, {"other": {"a": 1}})
-    assert table["shift"].tolist() == [0.0, 1.0]
-    assert table[["std_error", "shift_in_std_errors"]].isna().all(axis=None)
-    assert capsys.readouterr().err == ""
-
-
-def test_sensitivity_explains_bad_input():
-    with pytest.raises(ValueError, match="variations is empty"):
-        sensitivity(dict, len, {})
-    with pytest.raises(ValueError, match="got a table of 2 rows"):
-        sensitivity(dict, lambda fitted: pd.DataFrame({"estimate": [1, 2]}), {"other": {}})
 
 
 def test_dates_are_judged_by_their_days():

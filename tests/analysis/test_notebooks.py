@@ -22,9 +22,9 @@ def logged():
 
 @pytest.fixture(scope="module")
 def analysis(people, logged):
-    told = logging.Handler()
-    told.emit = lambda record: logged.append(record.getMessage())
-    logging.getLogger("disaggregate").addHandler(told)
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())
+    logging.getLogger("disaggregate").addHandler(handler)
     logging.getLogger("disaggregate").setLevel(logging.INFO)
     results = make_tables(n_groups=6)[1]
     settings = {**SETTINGS, "n_draws": 20, "n_burn": 20, "progress": lambda *step: logged.append(step)}
@@ -32,7 +32,7 @@ def analysis(people, logged):
     try:
         return dg.fit_tables(people, results, outcome="voted <b>", settings=settings, **roles)
     finally:
-        logging.getLogger("disaggregate").removeHandler(told)
+        logging.getLogger("disaggregate").removeHandler(handler)
         logging.getLogger("disaggregate").setLevel(logging.NOTSET)
 
 
@@ -72,7 +72,7 @@ def test_predictions_along_a_feature(analysis, people):
     assert table["estimate"].between(0, 1).all()
 
 
-def test_progress_and_log_are_told(analysis, logged):
+def test_progress_and_log_are_reported(analysis, logged):
     steps = [step for step in logged if isinstance(step, tuple)]
     assert steps[-1][0] == steps[-1][1]
     assert any("120 rows in 6 groups" in line for line in logged if isinstance(line, str))

@@ -43,8 +43,8 @@ def test_an_anonymised_model_forgets_the_make_up_of_small_groups(X, tmp_path):
     for name, mean in zip(handed_on.context_.names, handed_on.context_.means, strict=True):
         assert_allclose(mean, X[name == GROUPS].mean(axis=0))
     large = np.isin(GROUPS, handed_on.context_.names)
-    told = handed_on.predict_proba(X[large], GROUPS[large])
-    assert_array_equal(told, model.predict_proba(X[large], GROUPS[large]))
+    reported = handed_on.predict_proba(X[large], GROUPS[large])
+    assert_array_equal(reported, model.predict_proba(X[large], GROUPS[large]))
 
 
 def tables():
@@ -86,10 +86,10 @@ def test_disclosure_counts_people_and_not_cells():
 
 
 def test_label_proba_is_withheld_from_small_and_settled_groups(model):
-    told = label_proba(model, min_group_size=5)
+    reported = label_proba(model, min_group_size=5)
     silent = np.isin(GROUPS, ["one", "few", "none"])
-    assert np.isnan(told[silent]).all()
-    assert_array_equal(told[~silent], model.label_proba_[~silent])
+    assert np.isnan(reported[silent]).all()
+    assert_array_equal(reported[~silent], model.label_proba_[~silent])
     assert np.isnan(label_proba(model, 9)[GROUPS == "some"]).all()
 
 
@@ -234,9 +234,9 @@ def test_label_proba_is_withheld_where_noise_is_next_to_nothing():
     groups = np.repeat(["all", "some"], 12)
     reports = {"all": dg.evidence.NoisyCount(12.0, scale=0.01), "some": dg.evidence.NoisyCount(6.0, scale=2.0)}
     X = np.random.default_rng(0).normal(size=(24, 1))
-    told = label_proba(dg.GroupStatsClassifier(**SHORT).fit(X, reports, groups=groups), min_group_size=5)
-    assert np.isnan(told[:12]).all()
-    assert np.isfinite(told[12:]).all()
+    reported = label_proba(dg.GroupStatsClassifier(**SHORT).fit(X, reports, groups=groups), min_group_size=5)
+    assert np.isnan(reported[:12]).all()
+    assert np.isfinite(reported[12:]).all()
 
 
 @pytest.fixture(scope="module")
@@ -254,8 +254,8 @@ def odd_one():
     analysis = dg.fit_tables(people, results, group="g", share="share", settings=settings, landmarks=10)
     reports = PredictiveCheck(1e-6, ("street 1", "house 12"), np.array([0.5, 1000.0]))
     diagnostics = analysis.classifier.diagnostics_
-    told = replace(diagnostics, verdict=diagnostics.verdict + _judge_reports(reports), reports=reports)
-    analysis.classifier.diagnostics_ = told
+    reported = replace(diagnostics, verdict=diagnostics.verdict + _judge_reports(reports), reports=reports)
+    analysis.classifier.diagnostics_ = reported
     return people, analysis
 
 

@@ -17,7 +17,7 @@ def analysis():
     return SimpleNamespace(encoder=encoder, group_names=("a", "b", "c", "d"), roles=Roles("g"))
 
 
-def told(analysis, *pieces):
+def reported(analysis, *pieces):
     unfamiliar = UnfamiliarValues(analysis)
     for piece in pieces:
         unfamiliar.observe(piece)
@@ -25,15 +25,15 @@ def told(analysis, *pieces):
 
 
 def test_the_people_of_the_fit_are_known(analysis):
-    assert told(analysis, PEOPLE) == []
+    assert reported(analysis, PEOPLE) == []
     assert (
-        told(analysis, PEOPLE.assign(g=PEOPLE["g"].str.upper() + " ")) == []
+        reported(analysis, PEOPLE.assign(g=PEOPLE["g"].str.upper() + " ")) == []
     )  # spelt differently, but one to one
 
 
 def test_one_line_for_all_pieces(analysis):
     strange = PEOPLE.assign(g="z", sex="x", age=np.nan)
-    lines = told(analysis, strange, strange)
+    lines = reported(analysis, strange, strange)
     assert len(lines) == 3
     assert "40 rows in 1 group" in lines[0]
     assert "(40 rows): 'x'" in lines[1]
@@ -41,12 +41,12 @@ def test_one_line_for_all_pieces(analysis):
 
 
 def test_a_missing_group_column(analysis):
-    [line] = told(analysis, PEOPLE.drop(columns="g"))
+    [line] = reported(analysis, PEOPLE.drop(columns="g"))
     assert "20 of 20 rows name no group (column 'g')" in line
     analysis.group_names = None
-    assert told(analysis, PEOPLE.drop(columns="g")) == []
+    assert reported(analysis, PEOPLE.drop(columns="g")) == []
 
 
 def test_another_unit(analysis):
-    [line] = told(analysis, PEOPLE.assign(age=1000.0 * PEOPLE["age"]))
+    [line] = reported(analysis, PEOPLE.assign(age=1000.0 * PEOPLE["age"]))
     assert "same" in line

@@ -31,9 +31,10 @@ def test_named_kernels_are_those_of_scikit_learn(name):
     assert_allclose(kernel.matrix(X, CENTERS), expected, rtol=1e-12)
 
 
-def test_matern32_is_that_of_scikit_learn():
-    kernel = resolve_kernel("matern32", 0.7, 3, 1.0, X + 50.0)
-    expected = Matern(length_scale=(2 * 0.7) ** -0.5, nu=1.5)(X, CENTERS)
+@pytest.mark.parametrize(("name", "smoothness"), [("matern32", 1.5), ("matern52", 2.5)])
+def test_matern_kernels_are_those_of_scikit_learn(name, smoothness):
+    kernel = resolve_kernel(name, 0.7, 3, 1.0, X + 50.0)
+    expected = Matern(length_scale=(2 * 0.7) ** -0.5, nu=smoothness)(X, CENTERS)
     assert_allclose(kernel.matrix(X + 50.0, CENTERS + 50.0), expected, rtol=1e-9)
 
 

@@ -52,7 +52,7 @@ def test_the_best_that_sees_no_labels_is_bold(report):
     assert "| 8 | 1 | 1 | 1 | 1 | 1 |" in text
 
 
-def test_a_loss_is_told(report):
+def test_a_loss_is_reported(report):
     text = report(rows("vote", 8, ORDER[0], [0.6, 0.6]), rows("vote", 8, ORDER[1], [0.9, 0.9]))
     assert "| 8 | mean map | **0.900** ± 0.000 |" in text
     assert "| 8 | 1 | 0 | 0 | 0 | 0 |" in text

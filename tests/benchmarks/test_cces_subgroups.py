@@ -54,8 +54,8 @@ def test_districts_that_people_explain_have_nothing_left_for_place(rng, tmp_path
     results = tmp_path / "results.csv"
     shares = 0.2 + 0.6 * np.linspace(0.1, 0.9, 6)
     pd.DataFrame({"cd": people["cd"].unique(), "pct_trump": shares}).to_csv(results, index=False)
-    told = districts(people, votes, results)
-    assert_allclose(told["slope"], 1.0, atol=0.15)
+    reported = districts(people, votes, results)
+    assert_allclose(reported["slope"], 1.0, atol=0.15)
     pd.DataFrame({"cd": people["cd"].unique(), "pct_trump": 2.0 * (shares - 0.5) + 0.5}).to_csv(
         results, index=False
     )

@@ -11,11 +11,11 @@ SCALE = {"groups": 200, "cells": 100, "people": 1_000_000}
 
 def test_both_forms_hold_the_same_people():
     crowd = small_crowd()
-    told = crowd.told("rows")
-    assert len(told["X"]) == len(told["groups"]) == crowd.counts.sum()
-    assert "counts" not in told
-    assert_allclose(told["X"].mean(axis=0), np.average(crowd.X, axis=0, weights=crowd.counts))
-    assert crowd.told("cells")["counts"] is crowd.counts
+    arguments = crowd.fit_arguments("rows")
+    assert len(arguments["X"]) == len(arguments["groups"]) == crowd.counts.sum()
+    assert "counts" not in arguments
+    assert_allclose(arguments["X"].mean(axis=0), np.average(crowd.X, axis=0, weights=crowd.counts))
+    assert crowd.fit_arguments("cells")["counts"] is crowd.counts
     assert set(crowd.counts) == {1, 2, 3, 4, 5}
     first = crowd.groups == 0
     assert crowd.shares[0] == pytest.approx(crowd.positives[first].sum() / crowd.counts[first].sum())
@@ -28,7 +28,7 @@ def test_people_are_spread_over_all_cells():
     assert (crowd_of(counts, 10, 3).positives <= counts).all()
 
 
-def test_differences_are_told_in_standard_errors(rng):
+def test_differences_are_reported_in_standard_errors(rng):
     same = in_standard_errors(rng.standard_normal((40, 3000)), rng.standard_normal((40, 3000)))
     assert np.sqrt(np.mean(same**2)) == pytest.approx(1.0, abs=0.1)
     other = in_standard_errors(rng.standard_normal((50, 200)) + 1.0, rng.standard_normal((50, 200)))
@@ -71,7 +71,7 @@ def test_a_fit_answers_for_every_cell(monkeypatch):
             return np.tile([0.2, 0.4], (len(X), 1))
 
     asked = []
-    monkeypatch.setattr(cells, "quiet_fit", lambda settings, reports, told: asked.append(settings) or Model())
+    monkeypatch.setattr(cells, "quiet_fit", lambda settings, reports, _: asked.append(settings) or Model())
     found = [cells.answers(3, form, "shares") for form in cells.FORMS]
     assert len(found[0]) == 3 * len(small_crowd().counts)
     assert (found[0]["prediction_0"], found[0]["low_31"], found[0]["high_31"]) == (0.3, 0.2, 0.4)

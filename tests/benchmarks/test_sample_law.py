@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from benchmarks.sample_law import LAWS, POPULATION, RATES, judged, rate_draws, report, simulate, unequal_sample
 
 
-def test_nobody_is_sampled_twice_and_everybody_as_often_as_is_told(rng):
+def test_nobody_is_sampled_twice_and_everybody_as_often_as_is_reported(rng):
     liking = np.array([1.0, 1.0, 3.0, 3.0, 2.0, 2.0])
     times = np.zeros(6)
     for _ in range(4000):

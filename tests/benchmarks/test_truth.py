@@ -253,7 +253,7 @@ def test_the_ceiling_sees_labels(data):
 # ---- runs -----------------------------------------------------------------------------------------------
 
 
-def test_what_is_done_is_not_done_again_and_what_cannot_run_is_told(data, tmp_path):
+def test_what_is_done_is_not_done_again_and_what_cannot_run_is_reported(data, tmp_path):
     fits = []
 
     class Counted(BaseRate):

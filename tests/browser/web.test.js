@@ -213,7 +213,7 @@ test("a fit that is stopped keeps what was drawn, and resumes where nothing was 
     await page.getByText(/seconds left|minutes left/).waitFor(ENOUGH);
     await page.getByRole("button", { name: "Stop and keep what was drawn" }).click();
     await page.getByRole("heading", { name: "The fit was stopped" }).waitFor({ timeout: LONG });
-    await page.getByRole("alert").getByText(/before there was any draw was kept/).waitFor(ENOUGH);
+    await page.getByRole("alert").getByText(/before any draw was kept/).waitFor(ENOUGH);
     await look(page, "stopped");
     await page.getByRole("button", { name: "Resume from the checkpoint" }).click();
     await drawn(page, 65);

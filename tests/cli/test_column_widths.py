@@ -56,7 +56,7 @@ def test_numbers_of_a_table_are_whole_on_any_terminal(monkeypatch, columns):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         (["check", "p.csv"], "RESULTS: table of results, one row per group"),
         (["check", "p.csv", "r.csv"], "--group COLUMN: group of each person"),
@@ -66,9 +66,9 @@ def test_numbers_of_a_table_are_whole_on_any_terminal(monkeypatch, columns):
         (["predict", "p.csv", "m.dgz", "-o", "o.csv"], "p.csv is a table; expected the model"),
     ],
 )
-def test_mistakes_are_told_in_few_lines(arguments, told, tmp_path, monkeypatch, capsys):
+def test_mistakes_are_reported_in_few_lines(arguments, reported, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert told in said
+    assert reported in said
     assert len(said.splitlines()) <= 4

@@ -151,7 +151,7 @@ def test_without_matplotlib_everything_else_is_printed(models, tmp_path, monkeyp
         (["--seed", "one"], "argument --seed: expected a whole number of at least 0, got 'one'"),
     ],
 )
-def test_mistakes_are_told_before_the_fit(models, tmp_path, monkeypatch, capsys, arguments, message):
+def test_mistakes_are_reported_before_the_fit(models, tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.png").mkdir()
     assert main(["demo", *arguments]) == 2
@@ -161,7 +161,7 @@ def test_mistakes_are_told_before_the_fit(models, tmp_path, monkeypatch, capsys,
     assert models == []
 
 
-def test_a_full_disk_is_told_without_a_traceback(models, tmp_path, monkeypatch, capsys):
+def test_a_full_disk_is_reported_without_a_traceback(models, tmp_path, monkeypatch, capsys):
     def full(self, *args, **kwargs):
         raise OSError("No space left on device")
 

@@ -73,11 +73,11 @@ def test_check_fails_where_a_fit_would(folder, tmp_path, capsys):
 
 def test_fit_tells_what_it_did(folder, tmp_path, capsys):
     assert main(["fit", *paths(folder), *ROLES, *SHORT, "-o", str(tmp_path / "m.dgz")]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["model"] == str(tmp_path / "m.dgz")
-    assert "age" in told["features"]
-    assert told["verdict"]
-    assert isinstance(told["converged"], bool)
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["model"] == str(tmp_path / "m.dgz")
+    assert "age" in reported["features"]
+    assert reported["verdict"]
+    assert isinstance(reported["converged"], bool)
 
 
 def test_predict_adds_three_columns_to_every_row(folder, tmp_path, capsys):
@@ -204,8 +204,8 @@ def test_an_interrupted_fit_is_saved_and_can_be_resumed(folder, tmp_path, capsys
     with monkeypatch.context() as patch:
         interrupt_after(60, patch)
         assert main([*command, "--checkpoint", str(checkpoint)]) == 130
-    told = json.loads(capsys.readouterr().out)
-    assert told["verdict"].startswith("Stopped early")
+    reported = json.loads(capsys.readouterr().out)
+    assert reported["verdict"].startswith("Stopped early")
     assert load(model).classifier.posterior_.shape[1] < 4000
     assert main([*command, "--checkpoint", str(checkpoint), "--resume"]) == 0
     resumed = load(model).classifier.posterior_.delta2
@@ -228,7 +228,7 @@ def test_resume_needs_a_checkpoint(folder, tmp_path, capsys):
     assert not list(tmp_path.iterdir())
 
 
-def test_groups_at_random_are_told_from_places(folder, tmp_path, capsys):
+def test_groups_at_random_are_distinguished_from_places(folder, tmp_path, capsys):
     model = str(tmp_path / "m.dgz")
     short = [*SHORT[:2], *SHORT[4:]]  # without --context
     assert main(["fit", *paths(folder), *ROLES, *short, "-o", model]) == 0
@@ -246,20 +246,20 @@ def test_the_make_up_of_groups_counts_on_request(folder, tmp_path, capsys, monke
     assert main(["fit", *paths(folder), *ROLES, *changed(SHORT, "--context", "yes"), "-o", model]) == 0
     people = pd.read_csv(folder / "people.csv")
     people.assign(district=["east", "west"] * 80).to_csv(moved, index=False)
-    told = {}
+    reported = {}
     for rows in (7, 5000):  # new districts are known by all their people, however the table is read
         monkeypatch.setattr("disaggregate.cli.predict.ROWS", rows)
         out = tmp_path / f"{rows}.csv"
         assert main(["predict", model, str(moved), "-o", str(out), "--json"]) == 0
-        told[rows] = pd.read_csv(out)["probability"]
-    assert_allclose(told[7], told[5000], atol=1e-5)
+        reported[rows] = pd.read_csv(out)["probability"]
+    assert_allclose(reported[7], reported[5000], atol=1e-5)
     analysis = load(model)
     assert analysis.classifier.context is True
-    assert_allclose(told[7], analysis.predict(moved)["probability"], atol=1e-5)
+    assert_allclose(reported[7], analysis.predict(moved)["probability"], atol=1e-5)
 
 
 @pytest.mark.parametrize(
-    "moment", ["estimator.diagnose", "analysis.tables.Analysis", "saving.archive.write_members", "cli.fit._tell"]
+    "moment", ["estimator.diagnose", "analysis.fit.Analysis", "saving.archive.write_members", "cli.fit.print_json"]
 )
 def test_an_interrupt_after_the_last_sweep_costs_no_model(moment, folder, tmp_path, capsys, monkeypatch):
     real = import_string(f"disaggregate.{moment}")
@@ -289,27 +289,27 @@ def test_a_second_interrupt_is_meant(folder, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("where", ["-o", "--draws-to"])
-def test_a_disk_without_room_is_told_of_before_the_first_sweep(where, folder, tmp_path, capsys, monkeypatch):
+def test_a_disk_without_room_is_reported_before_the_first_sweep(where, folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=10**6 if where == "-o" else 10**7))
     monkeypatch.setattr("disaggregate.fitting.session.FitSession.run", lambda *given: pytest.fail("too late"))
     draws = changed(SHORT, "--draws", "10000")
     if where == "--draws-to":
-        monkeypatch.setattr("disaggregate.analysis.tables.require_disk_space_for_model", lambda *given: None)
+        monkeypatch.setattr("disaggregate.analysis.fit.require_disk_space_for_model", lambda *given: None)
         draws = [*changed(SHORT, "--draws", "100000"), where, str(tmp_path / "draws")]
-    told = complaint(["fit", *paths(folder), *ROLES, *draws, "-o", str(tmp_path / "m.dgz")], capsys)
-    assert "MB are free" in told
+    reported = complaint(["fit", *paths(folder), *ROLES, *draws, "-o", str(tmp_path / "m.dgz")], capsys)
+    assert "MB are free" in reported
     assert not list(tmp_path.iterdir())
 
 
 def test_an_option_given_twice_is_refused(folder, capsys):
-    told = complaint(["check", *paths(folder), *ROLES, "--share", "other"], capsys)
-    assert "--share" in told
-    assert "given twice" in told
+    reported = complaint(["check", *paths(folder), *ROLES, "--share", "other"], capsys)
+    assert "--share" in reported
+    assert "given twice" in reported
     effects = ["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--json"]
     assert main([*effects, "--step", "age=2", "--step", "place=town"]) == 0  # such options may be
 
 
-def test_findings_are_told_before_the_first_sweep(folder, tmp_path, capsys, monkeypatch):
+def test_findings_are_reported_before_the_first_sweep(folder, tmp_path, capsys, monkeypatch):
     from disaggregate import GroupStatsClassifier
 
     def stop(*given, **named):
@@ -339,21 +339,23 @@ def test_predict_says_what_the_fit_did_not_meet(folder, tmp_path, capsys):
     people.assign(age=people["age"] * 1000).to_csv(tmp_path / "people.csv", index=False)
     arguments = ["predict", str(folder / "m.dgz"), str(tmp_path / "people.csv"), "-o", str(tmp_path / "out.csv")]
     assert main(arguments) == 0
-    told = capsys.readouterr().err
-    assert "'place': levels that the fit did not meet" in told
-    assert "'moon'" in told
-    assert "'age': values around" in told
+    reported = capsys.readouterr().err
+    assert "'place': levels that the fit did not meet" in reported
+    assert "'moon'" in reported
+    assert "'age': values around" in reported
     written = pd.read_csv(tmp_path / "out.csv", dtype=str)["probability"]
     assert written.str.len().max() <= len("0.00000000001")
 
 
 def test_a_workbook_is_not_written_over(folder, tmp_path, capsys):
-    told = complaint(["fit", "b.xlsx#people", "b.xlsx#results", *ROLES, "-o", "b.xlsx"], capsys)
-    assert "would destroy" in told
+    reported = complaint(["fit", "b.xlsx#people", "b.xlsx#results", *ROLES, "-o", "b.xlsx"], capsys)
+    assert "would destroy" in reported
 
 
 def test_a_column_that_is_not_there_is_asked_about(folder, capsys):
-    told = complaint(["subgroups", str(folder / "m.dgz"), str(folder / "people.csv"), "--by", "plce"], capsys)
-    assert "did you mean 'place'" in told
-    told = complaint(["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--feature", "agee"], capsys)
-    assert "did you mean 'age'" in told
+    reported = complaint(["subgroups", str(folder / "m.dgz"), str(folder / "people.csv"), "--by", "plce"], capsys)
+    assert "did you mean 'place'" in reported
+    reported = complaint(
+        ["effects", str(folder / "m.dgz"), str(folder / "people.csv"), "--feature", "agee"], capsys
+    )
+    assert "did you mean 'age'" in reported

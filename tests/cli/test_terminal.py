@@ -109,7 +109,7 @@ def test_an_encoding_that_lacks_characters_is_no_traceback(bad_tables, encoding,
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
-def test_a_full_disk_under_the_output_is_told(bad_tables):
+def test_a_full_disk_under_the_output_is_reported(bad_tables):
     with open("/dev/full", "wb") as full:
         done = run([*bad_tables, "--json"], stdout=full)
     assert done.returncode == 2

@@ -15,14 +15,14 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 SHORT = {"kernel": "linear", "n_chains": 2, "n_draws": 200, "n_burn": 100, "random_state": 0, "progress": False}
 
 
-def make_places(company, seed=0, n_groups=40, size=12):
-    """Two features; what one's neighbours are like counts ``company`` times what one is like oneself."""
+def make_places(context_effect, seed=0, n_groups=40, size=12):
+    """Two features; what one's neighbours are like counts ``context_effect`` times what one is like oneself."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(n_groups), size)
     centre = rng.normal(size=(n_groups, 2))
     X = centre[groups] + 1.5 * rng.normal(size=(n_groups * size, 2))
     means = np.stack([X[groups == group].mean(axis=0) for group in range(n_groups)])
-    score = X @ [1.0, -0.5] + company * (means @ [1.0, -0.5])[groups]
+    score = X @ [1.0, -0.5] + context_effect * (means @ [1.0, -0.5])[groups]
     y = rng.random(len(X)) < ndtr(score)
     shares = {group: y[groups == group].mean() for group in range(n_groups)}
     return X, groups, shares, ndtr(score)
@@ -91,22 +91,22 @@ def test_the_score_of_new_groups_knows_their_make_up(small):
 
 
 def test_auto_is_a_context_where_there_are_groups_and_predictions_gain():
-    X, groups, shares, chance = make_places(company=3.0)
-    told = dg.GroupStatsClassifier(**SHORT, context="auto").fit(X, shares, groups=groups)
-    assert all(part.basis.context for part in told.posterior_.parts)
+    X, groups, shares, chance = make_places(context_effect=3.0)
+    automatic = dg.GroupStatsClassifier(**SHORT, context="auto").fit(X, shares, groups=groups)
+    assert all(part.basis.context for part in automatic.posterior_.parts)
     sure = dg.GroupStatsClassifier(**SHORT, context=True).fit(X, shares, groups=groups)
-    assert_array_equal(told.posterior_.delta2, sure.posterior_.delta2)
+    assert_array_equal(automatic.posterior_.delta2, sure.posterior_.delta2)
     # Its scale shrinks where the reports do not need it.
     alone = dg.GroupStatsClassifier(**SHORT, context=True)
-    alone.fit(X, make_places(company=0.0)[2], groups=groups)
-    assert np.median(told.posterior_.scales["context"]) > 2.0 * np.median(alone.posterior_.scales["context"])
-    untold = dg.GroupStatsClassifier(**SHORT).fit(X, shares, groups=groups)
-    error, worse = (np.abs(model.predict_proba(X, groups)[:, 1] - chance).mean() for model in (told, untold))
+    alone.fit(X, make_places(context_effect=0.0)[2], groups=groups)
+    assert np.median(automatic.posterior_.scales["context"]) > 2.0 * np.median(alone.posterior_.scales["context"])
+    without = dg.GroupStatsClassifier(**SHORT).fit(X, shares, groups=groups)
+    error, worse = (np.abs(model.predict_proba(X, groups)[:, 1] - chance).mean() for model in (automatic, without))
     assert error < worse
 
 
 def test_intervals_own_up_to_what_groups_cannot_tell():
-    X, groups, shares, chance = make_places(company=1.0)
+    X, groups, shares, chance = make_places(context_effect=1.0)
     widths = {}
     for context in (False, True):
         model = dg.GroupStatsClassifier(**SHORT, context=context).fit(X, shares, groups=groups)

@@ -114,7 +114,7 @@ def test_the_score_of_cells_is_that_of_their_people():
 
 
 def test_cells_are_not_checked_as_if_they_were_people():
-    told = small_model(group_effects=False).fit(X, SHARES, groups=GROUPS, counts=2 * ONES).diagnostics_.reports
-    assert np.isnan(told.p_value)
-    assert not told.is_surprising
+    reported = small_model(group_effects=False).fit(X, SHARES, groups=GROUPS, counts=2 * ONES).diagnostics_.reports
+    assert np.isnan(reported.p_value)
+    assert not reported.is_surprising
     assert not np.isnan(small_model().fit(X, SHARES, groups=GROUPS).diagnostics_.reports.p_value)

@@ -109,8 +109,8 @@ def test_the_draws_of_all_components_are_given_to_arviz():
 
 
 def test_samples_move_predictions_towards_their_population():
-    told = {group: Population(0.05 if group == "A" else 0.95) for group in SHARES}
-    model = small_model(kernel="linear").fit(X, told, groups=GROUPS)
+    reported = {group: Population(0.05 if group == "A" else 0.95) for group in SHARES}
+    model = small_model(kernel="linear").fit(X, reported, groups=GROUPS)
     proba = model.predict_proba(X, GROUPS)[:, 1]
     assert proba[GROUPS == "A"].mean() < 0.4
     assert proba[GROUPS != "A"].mean() > 0.6

@@ -86,20 +86,20 @@ BAD = {
 
 
 @pytest.mark.parametrize(("file", "code"), BAD.values(), ids=BAD)
-def test_a_wrong_import_is_told(file, code, tmp_path):
+def test_a_wrong_import_is_reported(file, code, tmp_path):
     for name in ("__init__.py", "groups/__init__.py", "tables/__init__.py", "tables/kinds.py", file):
         path = tmp_path / PACKAGE / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("")
     assert not too_high(tmp_path)
     (tmp_path / PACKAGE / file).write_text(code)
-    (told,) = too_high(tmp_path).values()
+    (reported,) = too_high(tmp_path).values()
     module = ".".join([PACKAGE, *Path(file).with_suffix("").parts]).removesuffix(".__init__")
-    assert told.startswith(f"{module} imports disaggregate")
-    assert told.endswith("which is higher")
+    assert reported.startswith(f"{module} imports disaggregate")
+    assert reported.endswith("which is higher")
 
 
-def test_right_imports_are_not_told(tmp_path):
+def test_right_imports_are_not_reported(tmp_path):
     for name, code in {
         "__init__.py": "from disaggregate import tables",
         "groups/__init__.py": "from .shares import share\nfrom disaggregate.groups import shares\nimport numpy",

@@ -126,7 +126,7 @@ def test_the_command_line_learns_it(tmp_path, capsys):
     pd.DataFrame({"g": list(SHARES), "share": list(SHARES.values())}).to_csv(tmp_path / "results.csv", index=False)
     files = [str(tmp_path / name) for name in ("people.csv", "results.csv", "m.dgz")]
     short = ["--draws", "20", "--burn", "20", "--chains", "2", "--kernel", "linear", "--json"]
-    told = ["--group", "g", "--share", "share", "--confidence", "auto", "-o", files[2]]
-    assert main(["fit", *files[:2], *told, *short]) == 0
+    reported = ["--group", "g", "--share", "share", "--confidence", "auto", "-o", files[2]]
+    assert main(["fit", *files[:2], *reported, *short]) == 0
     assert json.loads(capsys.readouterr().out)["verdict"]
     assert dg.load(files[2]).classifier.posterior_.confidence is not None

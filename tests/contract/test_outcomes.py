@@ -129,8 +129,8 @@ def sampled():
 def test_people_who_are_a_sample_of_their_group(sampled, tmp_path):
     assert set(sampled.posterior_.scales) >= {"individual", "place"}
     table = sampled.group_table().set_index(["group", "outcome"])
-    told = table["reported"].notna()
-    assert np.corrcoef(table["implied"][told], table["reported"][told])[0, 1] > 0.8
+    reported = table["reported"].notna()
+    assert np.corrcoef(table["implied"][reported], table["reported"][reported])[0, 1] > 0.8
     np.testing.assert_allclose(table["implied"].groupby("group").sum(), 1.0, atol=0.02)
     sampled.save(tmp_path / "m.dgz")
     loaded = dg.load(tmp_path / "m.dgz")
@@ -253,12 +253,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_reports_are_told(name):
+def test_bad_reports_are_reported(name):
     y, settings, message = BAD[name]
     with pytest.raises(ValueError, match=message):
         small_model(**settings).fit(X, y, groups=GROUPS)
 
 
-def test_sample_weight_is_told(rng):
+def test_sample_weight_is_reported(rng):
     with pytest.raises(ValueError, match=r"sample_weight is not yet.*PopulationShares"):
         small_model().fit(X, SHARES, groups=GROUPS, sample_weight=rng.random(30))

@@ -67,8 +67,8 @@ def test_blocks_share_a_namespace_and_commands_a_folder(reader):
 
 def test_blocks_and_commands_are_read_as_written():
     text = 'a\n```text\nno\n```\n\n```\n$ disaggregate fit a.csv --title "two words"  # why\n```\n'
-    told, shell = blocks_of(text)
-    assert (told.kind, told.code, told.line) == ("text", "no\n", 2)
+    text_block, shell = blocks_of(text)
+    assert (text_block.kind, text_block.code, text_block.line) == ("text", "no\n", 2)
     assert list(commands_of(shell)) == [["fit", "a.csv", "--title", "two words"]]
 
 

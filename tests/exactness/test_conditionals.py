@@ -72,7 +72,7 @@ def test_chances(n_rows: int) -> None:
     np.testing.assert_allclose(density, stats.norm.pdf(fitted), rtol=1e-12)
 
 
-def test_chances_that_cannot_be_told_from_none() -> None:
+def test_chances_that_cannot_be_distinguished_from_none() -> None:
     fitted = np.array([-np.inf, -1e300, -40.0, 40.0, 1e300, np.inf, np.nan])
     positive, negative, density = normal.chances_of(fitted)
     assert (density[:6] > 0.0).all()

@@ -178,14 +178,14 @@ def joint_changes(rng, n, reorder=(0, 1, 2), are_weights=False):
         target = Target(components, likelihood, np.ones(1))
         state = new_state(position[None, None].copy())
         state.sweep[0] = turn % 12
-        told = np.array([*evidence[0].shares.values(), *counts[1:].ravel()])
+        reported = np.array([*evidence[0].shares.values(), *counts[1:].ravel()])
         for _ in range(2):
             dense_sweep(target, metric, state, empty_tally(1, 1), np.zeros((1, 0, 2)), [rng])
         after = state.position[0, 0]
         drawn = drawn_offsets(target, after, rng)
         changes.append(
-            statistics(likelihood, components, after, told, drawn)
-            - statistics(likelihood, components, position, told, offsets)
+            statistics(likelihood, components, after, reported, drawn)
+            - statistics(likelihood, components, position, reported, offsets)
         )
     return np.array(changes)
 
@@ -203,10 +203,12 @@ def chances(likelihood, components, position, offsets=0.0):
     return probabilities_of(logits_of(likelihood.scores(query)[0].T))
 
 
-def statistics(likelihood, components, position, told, offsets):
+def statistics(likelihood, components, position, reported, offsets):
     p = np.add.reduceat(chances(likelihood, components, position, offsets), [0, 4, 7], axis=0).ravel()
     scales = position[components.n_weights :]
-    return np.concatenate([position, position**2, p, p**2, p * told[:9], np.outer(told[:3], scales).ravel()])
+    return np.concatenate(
+        [position, position**2, p, p**2, p * reported[:9], np.outer(reported[:3], scales).ravel()]
+    )
 
 
 def z_of(changes):

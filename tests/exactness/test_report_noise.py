@@ -46,8 +46,8 @@ def quadrature(x: np.ndarray, n_w: int, n_t: int) -> quadratures.Exact:
     ratios, start = [], 0
     for n, known in zip(SIZES, EVIDENCE, strict=True):
         p = ndtr(w[:, None] * x[start : start + n])
-        told = np.array([_likelihood(known, n, t) for t in log_scale])  # scale, count
-        by_scale = [quadratures._by_count(p, own) for own in told]
+        reported = np.array([_likelihood(known, n, t) for t in log_scale])  # scale, count
+        by_scale = [quadratures._by_count(p, own) for own in reported]
         mean = np.stack([total for total, _ in by_scale], axis=1)
         ratios += [np.stack([joint[i] for _, joint in by_scale], axis=1) / mean for i in range(n)]
         weight = weight * mean
@@ -176,10 +176,10 @@ def noise_z(
     labels = rng.random(individual.shape) < ndtr(individual + np.repeat(group, sizes, axis=1))
     shares = np.add.reduceat(labels, world.data.offsets[:-1], axis=1) / sizes
     log_confidence = -position[:, world.components.noise_coordinate]
-    told = np.array(
+    reported = np.array(
         [[law(share, own, rng) for share in row] for row, own in zip(shares, log_confidence, strict=True)]
     )
-    evidence = [[Fraction(share, "auto") for share in row] for row in told]
+    evidence = [[Fraction(share, "auto") for share in row] for row in reported]
     likelihood = NoisePerChain(world.columns, evidence, sizes.tolist())
     target = Target(world.components, likelihood, np.ones(1))
 
@@ -187,7 +187,7 @@ def noise_z(
         return likelihood.offsets(target.query(after), rng)
 
     metric = metric_for(world.components, 1, rng)
-    before = position, group, told
+    before = position, group, reported
     return z_of(_changes(move, world, before, target, metric, [world.base], rng, n_repeats, redraw))
 
 

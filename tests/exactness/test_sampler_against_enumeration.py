@@ -171,12 +171,12 @@ def labels_against_evidence(seed: int) -> int:
     case = CASES["labels"]
     powers, rng = np.array([1.0, 0.0]), np.random.default_rng(seed)
     ladder = SparseLadder(problem_of(case, case.reports), Prior(**case.prior), powers, 3, rng)
-    told = np.array([report.reported_share(1) == 1.0 for report in case.reports])
+    reported = np.array([report.reported_share(1) == 1.0 for report in case.reports])
     wrong = 0
     for _ in range(300):
         ladder.sweep(0, 1)
         ladder.swap()
-        wrong += int(np.sum((ladder.states[0].scores > 0.0) != told))
+        wrong += int(np.sum((ladder.states[0].scores > 0.0) != reported))
     assert ladder.swapped[0] > 30
     return wrong
 

@@ -26,12 +26,12 @@ def test_figure_2_stands_beside_the_paper():
     ]
 
 
-def test_the_hidden_cluster_is_told_in_two_ways():
+def test_the_hidden_cluster_is_reported_in_two_ways():
     data = make_hidden_cluster(random_state=0)
-    told = figure3.evidence_of(data)
+    reported = figure3.evidence_of(data)
     for group, share in data.shares.items():
-        assert told["fractions"][group] == share
-        assert told["multiple instance"][group] == (AtLeast(1) if share > 0 else Count(0))
+        assert reported["fractions"][group] == share
+        assert reported["multiple instance"][group] == (AtLeast(1) if share > 0 else Count(0))
 
 
 def test_figure_3_compares_on_the_same_data_sets(monkeypatch):

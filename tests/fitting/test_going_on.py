@@ -268,6 +268,6 @@ def test_a_disk_that_fills_up_costs_no_fit(tmp_path, monkeypatch):
     assert_same(fit(model_of("sparse"), checkpoint=path, resume=True), whole)
 
 
-def test_a_checkpoint_that_cannot_be_written_at_all_is_told_at_once(tmp_path):
+def test_a_checkpoint_that_cannot_be_written_at_all_is_reported_at_once(tmp_path):
     with pytest.raises(OSError, match="none"):
         fit(model_of("sparse", n_draws=10**6), checkpoint=tmp_path / "none" / "run.dgc")

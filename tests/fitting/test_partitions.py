@@ -229,8 +229,8 @@ def test_samples_of_populations_stay_whole(monkeypatch):
     """Their composition is pooled over all groups, which no partition knows of the others."""
     monkeypatch.setattr(PartitionedData, "advance", lambda *_: pytest.fail("a sample ran in partitions"))
     X, shares, groups = SMALL
-    told = {group: dg.evidence.Population(share) for group, share in shares.items()}
-    assert np.isfinite(fit((X, told, groups), n_draws=10).predict_proba(X, groups)).all()
+    reported = {group: dg.evidence.Population(share) for group, share in shares.items()}
+    assert np.isfinite(fit((X, reported, groups), n_draws=10).predict_proba(X, groups)).all()
 
 
 @pytest.mark.full_pilots
@@ -303,10 +303,10 @@ def test_unknown_storage_is_refused():
 def test_single_precision_is_nearly_double_precision():
     X = SMALL[0][:50]
     basis = Basis(resolve_kernel("rbf", "scale", 3.0, 1.0, X), X[:10], True)
-    told = make_reports(group_rows([0] * 50, {0: dg.evidence.Unknown()}))
+    reported = make_reports(group_rows([0] * 50, {0: dg.evidence.Unknown()}))
     mixing = np.random.default_rng(0).standard_normal((4, 11))
     double, single = (
-        make_partition(ArraySource(0, X, told), Recipe(basis, mixing, np.ones(1), storage)).columns()
+        make_partition(ArraySource(0, X, reported), Recipe(basis, mixing, np.ones(1), storage)).columns()
         for storage in ("float64", "float32")
     )
     for (_, one), (_, other) in zip(double, single, strict=True):
@@ -338,13 +338,13 @@ print(before, compiled(), sep="\\n")
 
 @pytest.mark.parametrize("in_partitions", [False, True])
 def test_a_first_fit_has_compiled_everything_before_it_starts(in_partitions):
-    """So that people are told once what they wait for, and a progress bar never stands still."""
-    told = subprocess.run(
+    """So that people learn once what they wait for, and a progress bar never stands still."""
+    reported = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", COUNT.replace("PARTITIONS", str(in_partitions))],
         capture_output=True,
         text=True,
         check=True,
     )
-    before, after = map(ast.literal_eval, told.stdout.splitlines())
+    before, after = map(ast.literal_eval, reported.stdout.splitlines())
     assert len(before) > 3
     assert {name for name in after if after[name] != before[name]} == set()

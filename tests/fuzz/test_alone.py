@@ -16,9 +16,9 @@ def test_nothing_is_learnt_about_one_person(first):
 def test_the_attack_works_where_nothing_is_hidden(monkeypatch, capsys):
     monkeypatch.setattr(alone, "LEAST", 1)
     assert alone.main(["--runs", "1"]) == 1
-    told = capsys.readouterr().out
+    reported = capsys.readouterr().out
     for leak in ("effects: a number", "page: a number", "page: a sentence", "file: the name of the group"):
-        assert leak in told
+        assert leak in reported
 
 
 def test_tables_that_can_be_solved_for_a_hidden_cell_are_noticed(monkeypatch, capsys):

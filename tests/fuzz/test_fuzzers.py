@@ -35,10 +35,12 @@ def feed_three(read):
 
 
 def test_children_are_fed_and_what_they_saw_is_added_up():
-    told = []
-    seen = feed_children(lambda data: lambda: "read", 2 * PER_CHILD, seed=1, tell=lambda so_far: told.append(1))
+    reported = []
+    seen = feed_children(
+        lambda data: lambda: "read", 2 * PER_CHILD, seed=1, tell=lambda so_far: reported.append(1)
+    )
     assert seen.ends == {"read": 2 * PER_CHILD}
-    assert len(told) == 2
+    assert len(reported) == 2
 
 
 def test_a_run_may_be_split(monkeypatch):

@@ -17,8 +17,8 @@ def expected(short, tmp_path):
 
 
 def test_kills_lose_nothing(short, expected, rng):
-    told = [kills.one_kill(short, expected, 0.5, rng) for _ in range(4)]
-    assert not any(happened.startswith("wrong") for happened in told)
+    reported = [kills.one_kill(short, expected, 0.5, rng) for _ in range(4)]
+    assert not any(happened.startswith("wrong") for happened in reported)
 
 
 def test_other_draws_are_noticed(short, expected):

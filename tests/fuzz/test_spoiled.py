@@ -1,7 +1,7 @@
 from fuzz import spoiled
 
 
-def test_every_way_of_writing_is_read_rightly_or_told(capsys):
+def test_every_way_of_writing_is_read_rightly_or_reported(capsys):
     assert spoiled.main(["--runs", str(len(spoiled.SPOILS)), "--quiet"]) == 0
     assert "SILENCE" not in capsys.readouterr().out
 

@@ -78,7 +78,7 @@ def test_bad_targets_are_refused_when_they_are_made(groups, shares, confidence, 
         dg.group_target(groups, shares, confidence)
 
 
-def test_a_target_is_told_from_other_arrays():
+def test_a_target_is_distinguished_from_other_arrays():
     target = dg.group_target(GROUPS, SHARES)
     assert is_group_target(target)
     assert is_group_target(target[2:4])

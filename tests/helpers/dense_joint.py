@@ -118,8 +118,8 @@ def draw_joint(
     for j, report in enumerate(world.reports):
         total = int(base.total[j])
         for replica in range(n - int(last_is_prior)):
-            told = report(int(counts[replica, j]), total, rng).log_likelihood(total)
-            evidence[replica, base.starts[j] : base.starts[j + 1]] = told - told.max()
+            reported = report(int(counts[replica, j]), total, rng).log_likelihood(total)
+            evidence[replica, base.starts[j] : base.starts[j + 1]] = reported - reported.max()
     return position, group, with_evidence(base, evidence)
 
 
@@ -179,7 +179,7 @@ def with_evidence(base: Reports, evidence: np.ndarray) -> Reports:
     )
 
 
-def told_counts(reports: Reports) -> np.ndarray:
+def reported_counts(reports: Reports) -> np.ndarray:
     """Mean count that each group's report suggests by itself, for each replica."""
     count = np.arange(reports.starts[-1]) - np.repeat(reports.starts[:-1], np.diff(reports.starts))
     weighted, total = (
@@ -188,8 +188,8 @@ def told_counts(reports: Reports) -> np.ndarray:
     return weighted / total
 
 
-def statistics(world: World, position: np.ndarray, group: np.ndarray, told: np.ndarray) -> np.ndarray:
-    """Moments of each replica and of its groups' offsets, and products with what was told of its groups."""
+def statistics(world: World, position: np.ndarray, group: np.ndarray, reported: np.ndarray) -> np.ndarray:
+    """Moments of each replica and of its groups' offsets, and products with what was reported of its groups."""
     components = world.components
     scores = scores_at(components, position)
     individual = scores.weights[:, : components.n_columns] @ world.columns
@@ -202,14 +202,14 @@ def statistics(world: World, position: np.ndarray, group: np.ndarray, told: np.n
     log_scales = np.maximum(log_scales, -8.0)  # half-normal ones have long tails
     seen, place, intercept = np.tanh(individual[:, :3]), np.tanh(group), np.tanh(group - scores.group)
     values = [position[:, :n_weights], position[:, :n_weights] ** 2, log_scales, log_scales**2, seen, place]
-    values += [expected, expected**2, told * expected, told * place, told * log_scales[:, :1]]
-    values += [told * log_scales[:, -1:], log_scales * np.mean(place**2, axis=1)[:, None]]
-    values += [intercept, intercept**2, told * intercept, log_scales * np.mean(intercept**2, axis=1)[:, None]]
-    values += [told * np.tanh(scores.group), told * position[:, n_weights - 1 : n_weights]]
+    values += [expected, expected**2, reported * expected, reported * place, reported * log_scales[:, :1]]
+    values += [reported * log_scales[:, -1:], log_scales * np.mean(place**2, axis=1)[:, None]]
+    values += [intercept, intercept**2, reported * intercept, log_scales * np.mean(intercept**2, axis=1)[:, None]]
+    values += [reported * np.tanh(scores.group), reported * position[:, n_weights - 1 : n_weights]]
     values += [log_scales * np.mean(seen**2, axis=1)[:, None], log_scales * (position[:, 1:2] ** 2)]
     if components.n_errors:
         error = position[:, -1:]
-        values += [error, error**2, error * told, error * expected]
+        values += [error, error**2, error * reported, error * expected]
     return np.hstack(values)
 
 
@@ -284,7 +284,7 @@ def chains_z(
         position, group, reports = draw_joint(world, n, rng)
         given = corrupt(reports)
         target = Target(world.components, OnePerChain(WholeLikelihood(world.columns, given)), np.ones(1))
-        before = position, group, told_counts(reports)
+        before = position, group, reported_counts(reports)
         changes.append(_changes(move, world, before, target, metric, by_rung(given), rng, n_repeats, redraw))
     return z_of(np.concatenate(changes))
 
@@ -308,7 +308,7 @@ def populations_z(
         law = law_of(base, individual[k], group[k], float(position[k, -1]))
         shares[k] = law.mean + np.sqrt(law.variance) * rng.standard_normal(len(law.mean))
     target = Target(world.components, SharesPerChain(world.columns, base, shares), np.ones(1))
-    own = [base._replace(share=told) for told in shares]
+    own = [base._replace(share=reported) for reported in shares]
     return z_of(_changes(move, world, (position, group, shares), target, metric, own, rng, n_repeats, redraw))
 
 
@@ -323,8 +323,8 @@ def _changes(
     n_repeats: int,
     redraw: Redraw,
 ) -> np.ndarray:
-    """Move chains from where they are, with offsets and what was told, and see what changes."""
-    position, _, told = before
+    """Move chains from where they are, with offsets and what was reported, and see what changes."""
+    position, _, reported = before
     n = len(position)
     state = new_state(position[:, None].copy())
     rngs = [np.random.default_rng(seed) for seed in rng.spawn(1)[0].bit_generator.seed_seq.spawn(n)]
@@ -332,7 +332,7 @@ def _changes(
         move(Moment(target, metric, state, empty_tally(n, 1), np.zeros((n, 0, 2)), rngs, own[0], []))
     after = state.position[:, 0]
     assert not np.array_equal(after, position), "the move changes nothing"
-    return statistics(world, after, redraw(target, after, own, rng), told) - statistics(world, *before)
+    return statistics(world, after, redraw(target, after, own, rng), reported) - statistics(world, *before)
 
 
 def ladder_z(
@@ -352,7 +352,7 @@ def ladder_z(
     changes = []
     for turn in range(n_draws):
         position, group, reports = draw_joint(world, n_rungs, rng, last_is_prior=last_is_prior)
-        told = told_counts(reports)
+        reported = reported_counts(reports)
         state = new_state(position[None].copy())
         state.sweep[0] = turn % 24
         given, recorded = corrupt(reports), []
@@ -365,7 +365,7 @@ def ladder_z(
         if recorded:
             offsets[0] = target.query(after[:1]).group[0] + recorded[-1]
         changes.append(
-            (statistics(world, after, offsets, told) - statistics(world, position, group, told)).ravel()
+            (statistics(world, after, offsets, reported) - statistics(world, position, group, reported)).ravel()
         )
     return z_of(np.array(changes))
 

@@ -109,7 +109,7 @@ WITHOUT_SAMPLES = [name for name in CASES if "samples" not in name]
 def components_for(
     data: GroupedData, rng: np.random.Generator, n_columns: int = 4, *, context: bool = True, places: bool = True
 ) -> Components:
-    """A constant of known deviation and some columns, with context and places unless told otherwise."""
+    """A constant of known deviation and some columns, with context and places by default."""
     n_groups = len(data.names)
     return make_components(
         n_columns=n_columns,

@@ -40,9 +40,9 @@ def enumerated(p: np.ndarray, report: Any, outcomes: Any = OUTCOMES) -> tuple[fl
     labels = np.array(list(itertools.product(range(n_outcomes), repeat=n)))
     log_p = np.log(p)[np.arange(n), labels].sum(axis=1)
     if not isinstance(report, Unknown):
-        told = [outcomes.index(name) for name in report.named_outcomes]
-        counts = np.stack([(labels == k).sum(axis=1) for k in told], axis=1)
-        if len(told) < n_outcomes:
+        reported = [outcomes.index(name) for name in report.named_outcomes]
+        counts = np.stack([(labels == k).sum(axis=1) for k in reported], axis=1)
+        if len(reported) < n_outcomes:
             counts = np.column_stack([counts, n - counts.sum(axis=1)])
         log_p = log_p + report.log_likelihood(counts)
     total = logsumexp(log_p)

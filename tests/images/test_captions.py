@@ -76,6 +76,6 @@ def test_a_caption_is_a_collection_of_words(caption):
 
 
 def test_both_hold_the_guess_and_one_region_at_least():
-    told = word_evidence([["sky", "sun"], ["sky"]], "sun", kind="both", confidence=7.0)
-    assert told == {0: AllOf((Fraction(0.5, 7.0), AtLeast(1))), 1: Count(0)}
-    assert told[0].log_likelihood(4)[0] == -np.inf
+    reported = word_evidence([["sky", "sun"], ["sky"]], "sun", kind="both", confidence=7.0)
+    assert reported == {0: AllOf((Fraction(0.5, 7.0), AtLeast(1))), 1: Count(0)}
+    assert reported[0].log_likelihood(4)[0] == -np.inf

@@ -25,7 +25,7 @@ def same_partition(one, other):
 
 
 @pytest.mark.parametrize("between", [0.0, 0.01, 0.1])
-def test_cliques_are_told_apart_in_any_order(rng, between):
+def test_cliques_are_distinguished_in_any_order(rng, between):
     affinity, member = cliques([3, 5, 4, 2], between)
     shuffled = rng.permutation(len(member))
     part = normalised_cuts(affinity[np.ix_(shuffled, shuffled)], 4)

@@ -18,9 +18,9 @@ from tests.helpers.outcome_problems import OUTCOMES, REPORTS_OF_FIVE, enumerated
 
 def by_category(p, report, outcomes=OUTCOMES):
     """Probabilities of the outcomes that a report tells apart, the others together."""
-    told = [outcomes.index(name) for name in report.named_outcomes]
-    rest = [k for k in range(len(outcomes)) if k not in told]
-    columns = [p[:, k] for k in told] + ([p[:, rest].sum(axis=1)] if rest else [])
+    reported = [outcomes.index(name) for name in report.named_outcomes]
+    rest = [k for k in range(len(outcomes)) if k not in reported]
+    columns = [p[:, k] for k in reported] + ([p[:, rest].sum(axis=1)] if rest else [])
     return np.column_stack(columns), bool(rest)
 
 
@@ -88,14 +88,14 @@ def test_gradient_in_the_logits_is_expected_labels_less_probabilities(law, rng):
         assert gradient[i, k] == pytest.approx(slope, abs=1e-6)
 
 
-@pytest.mark.parametrize("told", ["counts", "shares"])
-def test_normal_law_is_near_the_exact_one_in_larger_groups(told, rng):
+@pytest.mark.parametrize("reported", ["counts", "shares"])
+def test_normal_law_is_near_the_exact_one_in_larger_groups(reported, rng):
     n = 60
     p = some_probabilities(rng, n, spread=0.7)
     numbers = np.rint(p.sum(axis=0) + np.array([2.0, -3.0, 0.0])).astype(int)
     numbers[2] = n - numbers[:2].sum()
     report = Counts(dict(zip(OUTCOMES, numbers.tolist(), strict=True)))
-    if told == "shares":
+    if reported == "shares":
         report = Shares(dict(zip(OUTCOMES, (numbers / n).tolist(), strict=True)), 300.0)
     found, near = exact(p, report), normal_expected(p, np.ones(n), *report.normal(n, has_rest=False))
     assert near.log_likelihood == pytest.approx(found.log_likelihood, abs=0.05)

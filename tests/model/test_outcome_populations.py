@@ -22,11 +22,11 @@ from tests.helpers.dense_problems import grouped as grouped_of_two
 THREE = ("a", "b", "c")
 FOUR = ("a", "b", "c", "d")
 REPORTS = {
-    "all told": (
+    "all reported": (
         THREE,
         [{"a": 0.2, "b": 0.5, "c": 0.3}, {"a": 0.1, "b": 0.1, "c": 0.8}, {"a": 0.4, "b": 0.35, "c": 0.25}],
     ),
-    "some told": (FOUR, [{"a": 0.2, "b": 0.5}, {"c": 0.3}, {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}]),
+    "some reported": (FOUR, [{"a": 0.2, "b": 0.5}, {"c": 0.3}, {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}]),
 }  # fmt: skip
 SIZES = [5, 3, 6]
 
@@ -110,7 +110,7 @@ def test_two_outcomes_have_the_law_of_one_share(rng):
 def test_log_density_is_that_of_a_normal_vector(rng):
     from scipy.stats import multivariate_normal
 
-    outcomes, shares = REPORTS["all told"]
+    outcomes, shares = REPORTS["all reported"]
     samples = samples_of(outcomes, shares, population=500)
     u, o = random_parts(rng, samples, 3)
     law = outcome_populations._law(samples, u, o, 0.2)
@@ -124,7 +124,7 @@ def test_log_density_is_that_of_a_normal_vector(rng):
 
 
 def test_whichever_outcome_is_left_out_the_density_is_the_same(rng, monkeypatch):
-    outcomes, shares = REPORTS["all told"]
+    outcomes, shares = REPORTS["all reported"]
     samples = samples_of(outcomes, shares)
     u, o = random_parts(rng, samples, 3)
     expected = outcome_share_gradient(samples, u, o, 0.0).log_density
@@ -138,7 +138,7 @@ def test_whichever_outcome_is_left_out_the_density_is_the_same(rng, monkeypatch)
 
 
 def test_a_sample_of_everybody_leaves_no_doubt_about_composition(rng):
-    samples = samples_of(THREE, REPORTS["all told"][1][:1], [6], population=6)
+    samples = samples_of(THREE, REPORTS["all reported"][1][:1], [6], population=6)
     u, o = random_parts(rng, samples, 3)
     p = probabilities_of(logits_of((u + o).T))
     mean, variance = outcome_share_law(samples, u, o, 0.0)

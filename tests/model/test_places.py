@@ -139,22 +139,22 @@ def test_only_flat_evidence_on_normal_counts_is_a_bound() -> None:
     assert reports.is_bound.tolist() == [1, 0, 1, 0, 0]
 
 
-@pytest.mark.parametrize("told", [0.002, 0.1, 3.0])
+@pytest.mark.parametrize("reported", [0.002, 0.1, 3.0])
 @pytest.mark.parametrize("deviation", DEVIATIONS)
-def test_a_normal_likelihood_is_integrated_exactly(deviation: float, told: float) -> None:
+def test_a_normal_likelihood_is_integrated_exactly(deviation: float, reported: float) -> None:
     """Precisions and means are known by formulas."""
 
     def at(mean: float, offset: float) -> ShareGradient:
-        value = -0.5 * ((offset - mean) / told) ** 2 - np.log(told) - 0.5 * np.log(2.0 * np.pi)
+        value = -0.5 * ((offset - mean) / reported) ** 2 - np.log(reported) - 0.5 * np.log(2.0 * np.pi)
         return ShareGradient(value, np.zeros(0), np.zeros(0), 0.0, 0.0)
 
     for mean in (-0.8, 0.1, 1.5):
         nodes = integrate(partial(at, mean), 0.2, deviation)
-        variance = told**2 + deviation**2
+        variance = reported**2 + deviation**2
         exact = -0.5 * (mean - 0.2) ** 2 / variance - 0.5 * np.log(2.0 * np.pi * variance)
         assert nodes.log_integral == pytest.approx(exact, rel=1e-6, abs=1e-6)
-        after = (mean * deviation**2 + 0.2 * told**2) / variance
-        width = told * deviation / np.sqrt(variance)
+        after = (mean * deviation**2 + 0.2 * reported**2) / variance
+        width = reported * deviation / np.sqrt(variance)
         assert nodes.probability @ nodes.offsets == pytest.approx(after, abs=1e-5 * width)
         second = nodes.probability @ (nodes.offsets - after) ** 2
         assert second == pytest.approx(width**2, rel=1e-5)

@@ -255,5 +255,5 @@ def test_weights_that_follow_the_feature_leave_groups_as_alike_as_they_are(rng: 
     reports = sampled([Population(0.4)] * n_groups, [n] * n_groups, weights=weights.ravel())
     individual = np.where(has, 0.5, -0.5).ravel()
     seen = np.average(has, axis=1, weights=weights)
-    wanted = np.cov(seen, frequency)[0, 1] / seen.var()  # of what is seen, so much is told of what is
+    wanted = np.cov(seen, frequency)[0, 1] / seen.var()  # of what is seen, so much is reported of what is
     assert own_weight(reports, individual).mean() == pytest.approx(wanted, abs=0.025)

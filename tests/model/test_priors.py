@@ -70,7 +70,7 @@ def test_draws_follow_the_density(name: str, rng: np.random.Generator) -> None:
     assert stats.kstest(drawn, KNOWN[name].cdf).pvalue > 1e-3
 
 
-def test_draws_of_another_law_are_told_apart(rng: np.random.Generator) -> None:
+def test_draws_of_another_law_are_distinguished(rng: np.random.Generator) -> None:
     drawn = np.array([half_normal(0.6).draw(rng) for _ in range(4000)])
     assert stats.kstest(drawn, KNOWN["half normal"].cdf).pvalue < 1e-6
 

@@ -82,10 +82,10 @@ def plain(data, columns, weight, log_confidence):
         for p in ndtr(weight @ columns[:, start : start + n]):
             law = np.convolve(law, [1.0 - p, p])
         if EVIDENCE[j].learns_confidence:
-            told = np.array([density(EVIDENCE[j].share, n, k, log_confidence) for k in range(n + 1)])
+            reported = np.array([density(EVIDENCE[j].share, n, k, log_confidence) for k in range(n + 1)])
         else:
-            told = np.exp(EVIDENCE[j].log_likelihood(n))
-        total += np.log(law @ told) - log_maxima(data)[j]
+            reported = np.exp(EVIDENCE[j].log_likelihood(n))
+        total += np.log(law @ reported) - log_maxima(data)[j]
         start += n
     return total
 

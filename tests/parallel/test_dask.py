@@ -68,11 +68,11 @@ def test_a_lost_worker_changes_nothing(client):
 
 def test_an_interrupt_keeps_what_workers_drew(client, monkeypatch):
     monkeypatch.setattr(on_executor, "FIRST_SECONDS", 0.1)
-    told = []
+    reported = []
 
     def interrupt_once(n_done, n_sweeps, what):
-        if what == "sampling" and n_done > 5000 and not told:
-            told.append(n_done)
+        if what == "sampling" and n_done > 5000 and not reported:
+            reported.append(n_done)
             os.kill(os.getpid(), signal.SIGINT)
 
     length = {"n_replicas": 1, "n_draws": 10**5}

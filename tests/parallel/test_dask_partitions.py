@@ -150,10 +150,10 @@ def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
         for process in processes:
             process.kill()
             process.wait()
-    begun, real = [], DenseChains.advance
-    monkeypatch.setattr(DenseChains, "advance", lambda self: begun.append(self.n_done) or real(self))
+    started, real = [], DenseChains.advance
+    monkeypatch.setattr(DenseChains, "advance", lambda self: started.append(self.n_done) or real(self))
     assert_same(fit({"checkpoint": tmp_path / "run.dgc", "resume": True}, n_jobs=1), expected)
-    assert begun[0] > 0, "the fit began again from nothing"
+    assert started[0] > 0, "the fit began again from nothing"
 
 
 def test_workers_read_the_files_of_a_folder(cluster, client, tmp_path, monkeypatch):

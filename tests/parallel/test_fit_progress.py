@@ -100,23 +100,23 @@ def test_one_line_is_shown_where_it_is_asked_for_or_the_fit_is_long(show, stages
     assert ("this fit takes about 25 seconds" in err) == (is_shown and stages is LONG)
 
 
-def test_the_log_is_told_once_how_long_it_takes(caplog):
+def test_the_log_is_reported_once_how_long_it_takes(caplog):
     clock = Clock()
     with caplog.at_level(logging.INFO, "disaggregate"), FitProgress(400, False, clock) as progress:
         run(progress, clock, LONG)
     assert caplog.messages == ["this fit takes about 25 seconds"]
 
 
-def test_a_function_is_told_instead():
-    def told(n_done, n_sweeps, what):
+def test_a_function_is_called_instead():
+    def reported(n_done, n_sweeps, what):
         """Do nothing."""
 
-    with fit_progress(10, told) as progress:
-        assert progress is told
+    with fit_progress(10, reported) as progress:
+        assert progress is reported
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"), [(0.2, "1 second"), (19.0, "19 seconds"), (43.0, "45 seconds"), (150.0, "2 minutes")]
 )
-def test_times_are_told_in_words(seconds, words):
+def test_times_are_reported_in_words(seconds, words):
     assert duration(seconds) == words

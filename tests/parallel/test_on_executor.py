@@ -156,9 +156,9 @@ def test_checkpoints_are_written_between_rounds(short_rounds, tmp_path, monkeypa
     assert written == [[0, 0], [1, 1], [2, 2], [3, 3]]
 
 
-def test_progress_is_told(short_rounds):
-    told = []
+def test_progress_is_reported(short_rounds):
+    reported = []
     run_round_robin(
-        [Counting(3)], executor=Here(), progress=lambda *given: told.append(given[:2]), watcher=Watcher()
+        [Counting(3)], executor=Here(), progress=lambda *given: reported.append(given[:2]), watcher=Watcher()
     )
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert reported == [(0, 3), (1, 3), (2, 3), (3, 3)]

@@ -49,7 +49,7 @@ def test_no_items_no_results():
 @pytest.mark.parametrize("failing", [0, 1])
 def test_failure_stops_the_others_and_propagates(failing):
     """The failure is seen at once, whichever task it is in, and is what the caller gets."""
-    other_runs, told = threading.Event(), threading.Event()
+    other_runs, reported = threading.Event(), threading.Event()
     stopped = []
 
     def work(k):
@@ -57,28 +57,28 @@ def test_failure_stops_the_others_and_propagates(failing):
             assert other_runs.wait(PATIENCE)
             raise KeyError("first")
         other_runs.set()
-        assert told.wait(PATIENCE)
+        assert reported.wait(PATIENCE)
         stopped.append(k)
         raise RuntimeError("second")
 
     with pytest.raises(KeyError, match="first"):
-        Threads(2, on_failure=told.set).map(work, [0, 1])
+        Threads(2, on_failure=reported.set).map(work, [0, 1])
     assert stopped == [1 - failing]
 
 
 def test_tasks_that_wait_for_a_thread_are_cancelled():
-    begun, told = [], threading.Event()
+    started, reported = [], threading.Event()
 
     def work(k):
-        begun.append(k)
+        started.append(k)
         if k == 0:
             raise ValueError("at once")
-        assert told.wait(PATIENCE)  # the failure is noticed while this one runs, however busy the machine
+        assert reported.wait(PATIENCE)  # the failure is noticed while this one runs, however busy the machine
         time.sleep(0.02)  # and the others are cancelled before all of them can have had their turn
 
     with pytest.raises(ValueError, match="at once"):
-        Threads(1, on_failure=told.set).map(work, range(1000))
-    assert len(begun) < 1000
+        Threads(1, on_failure=reported.set).map(work, range(1000))
+    assert len(started) < 1000
 
 
 def names_of_threads():

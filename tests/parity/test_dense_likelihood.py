@@ -262,10 +262,12 @@ def test_information_with_intercepts(name: str, deviation: float, rng: np.random
         assert found.scale == pytest.approx(0.5 * np.sum((known / (1.0 + known)) ** 2), rel=2e-2)
 
 
-def most_probable(told: tuple[Callable[[float], float], float] | None, center: float, deviation: float) -> float:
-    if told is None:
+def most_probable(
+    reported: tuple[Callable[[float], float], float] | None, center: float, deviation: float
+) -> float:
+    if reported is None:
         return center
-    found = density_on_a_grid(told[0], center, deviation)
+    found = density_on_a_grid(reported[0], center, deviation)
     return float(found.offsets[np.argmax(found.log_density)])
 
 

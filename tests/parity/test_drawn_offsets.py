@@ -37,9 +37,9 @@ def drawn_at(name: str, deviation: float, rng: np.random.Generator) -> tuple[Who
 def exact_chances(likelihood: WholeLikelihood, where: Query, drawn: np.ndarray) -> np.ndarray:
     """Probability of an offset below each that was drawn, given the reports."""
     individual, centers = where.weights[0] @ likelihood.columns, where.group[0]
-    told = likelihoods_by_offset(likelihood.reports, 0, individual, float(where.error[0]))
+    reported = likelihoods_by_offset(likelihood.reports, 0, individual, float(where.error[0]))
     below = ndtr((drawn - centers) / where.deviation[0])
-    for j, (at, _) in told.items():
+    for j, (at, _) in reported.items():
         density = density_on_a_grid(at, float(centers[j]), float(where.deviation[0]), 401)
         below[:, j] = [density.below(offset) for offset in drawn[:, j]]
     return below

@@ -60,7 +60,7 @@ def test_tallies_of_exact_reports_are_the_law_of_the_counts(five, rng):
     for j in range(4):
         for k in range(3):
             own = tallies[0, five.tally_starts[3 * j + k] : five.tally_starts[3 * j + k + 1]]
-            if j != 1:  # where only one outcome is told, the others' tallies are rough
+            if j != 1:  # where only one outcome is reported, the others' tallies are rough
                 assert own @ np.arange(6) / 5 == pytest.approx(shares[j, k], abs=1e-8)
 
 
@@ -97,10 +97,10 @@ def test_large_groups_have_the_normal_law(report, rng, monkeypatch):
     assert reports.law.tolist() == [NORMAL]
     value, slope = gradients(reports, scores)
     p = probabilities_of(logits_of(np.moveaxis(scores, 1, 2)))
-    told = [OUTCOMES.index(name) for name in report.named_outcomes]
-    rest = [k for k in range(3) if k not in told]
+    reported = [OUTCOMES.index(name) for name in report.named_outcomes]
+    rest = [k for k in range(3) if k not in reported]
     for r in range(2):
-        columns = [p[r][:, k] for k in told] + ([p[r][:, rest].sum(axis=1)] if rest else [])
+        columns = [p[r][:, k] for k in reported] + ([p[r][:, rest].sum(axis=1)] if rest else [])
         normal = report.normal(300, bool(rest))
         expected = normal_expected(np.column_stack(columns), np.full(100, 3.0), *normal)
         assert value[r] == pytest.approx(expected.log_likelihood, abs=1e-8)

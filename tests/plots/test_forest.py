@@ -105,5 +105,5 @@ def test_numbers_lie_beside_the_axes(table):
 
 
 def test_another_table_is_refused(table):
-    with pytest.raises(ValueError, match=r"subgroup_rates\(...\).* no column 'conf_low'"):
+    with pytest.raises(ValueError, match=r"subgroups\(...\).* no column 'conf_low'"):
         subgroup_forest(table.drop(columns="conf_low"))

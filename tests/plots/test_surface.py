@@ -92,7 +92,7 @@ def test_rounding_past_one_leaves_no_hole(ax, X):
     assert contours(ax)[0].zmax <= 1.0
 
 
-def test_true_labels_are_told_apart(ax, X, rng):
+def test_true_labels_are_distinguished(ax, X, rng):
     y = rng.integers(2, size=len(X))
     probability_surface(Slope(), X, y, ax=ax)
     assert np.allclose(points_labelled(ax, "true label 1"), X[y == 1])

@@ -46,18 +46,19 @@ def test_what_the_prior_knows_and_what_nobody_knows_has_none():
 
 
 @pytest.mark.parametrize(
-    ("removed", "told"), [(0.95, ON_GROUPS), (0.9, ON_GROUPS), (0.6, ON_BOTH), (0.49, ON_PRIOR), (0.0, ON_PRIOR)]
+    ("removed", "reported"),
+    [(0.95, ON_GROUPS), (0.9, ON_GROUPS), (0.6, ON_BOTH), (0.49, ON_PRIOR), (0.0, ON_PRIOR)],
 )
-def test_words(removed, told):
-    assert in_words(np.array([removed])) == [told]
+def test_words(removed, reported):
+    assert in_words(np.array([removed])) == [reported]
 
 
 def test_the_rate_of_everybody_is_not_what_tells_of_a_subgroup(rng):
     level, difference = rng.normal(size=(2, 4000))
     prior = ndtr(np.column_stack([level + difference, level - difference]))
     posterior = ndtr(np.column_stack([0.01 * level + difference, 0.01 * level - difference]))
-    told = rate_contraction(posterior, prior, np.ones(2))
-    assert (told < 0.5).all()  # the sum is known now, the difference is as open as before
+    reported = rate_contraction(posterior, prior, np.ones(2))
+    assert (reported < 0.5).all()  # the sum is known now, the difference is as open as before
     assert rate_contraction(posterior[:, :1] * 0.0 + 0.5, prior[:, :1], np.ones(1)) == 1.0
 
 
@@ -197,17 +198,17 @@ def test_draws_from_the_prior_have_its_variances(rng):
 
 
 def test_the_verdict_says_what_the_groups_tell(fitted):
-    told = fitted[0].diagnostics_
-    assert told.rests_on in (ON_GROUPS, ON_BOTH)
-    assert f"{told.contraction:.0%} of the prior variance" in told.verdict
+    reported = fitted[0].diagnostics_
+    assert reported.rests_on in (ON_GROUPS, ON_BOTH)
+    assert f"{reported.contraction:.0%} of the prior variance" in reported.verdict
 
 
 def test_one_group_leaves_differences_to_the_prior():
     people = pd.DataFrame({"x": np.linspace(-1.0, 1.0, 10)})
     model = small_model(kernel="linear", n_replicas=1, n_draws=200, n_burn=200)
-    told = model.fit(people, {"a": 0.5}, groups=["a"] * 10).diagnostics_
-    assert told.rests_on == ON_PRIOR
-    assert "rests on the prior" in told.verdict
+    reported = model.fit(people, {"a": 0.5}, groups=["a"] * 10).diagnostics_
+    assert reported.rests_on == ON_PRIOR
+    assert "rests on the prior" in reported.verdict
 
 
 def test_files_keep_what_the_groups_tell(fitted, tmp_path):

@@ -82,7 +82,7 @@ def test_shares_of_populations_are_scored_by_their_own_law(seed):
     assert_allclose(group_log_scores(posterior, X, data), expected, rtol=1e-9)
 
 
-def test_the_offset_of_a_place_is_told_from_what_its_people_are_like(seed):
+def test_the_offset_of_a_place_is_distinguished_from_what_its_people_are_like(seed):
     posterior = with_places(random_posterior(seed, n_chains=2, n_draws=20), n_groups=3, seed=seed)
     data = group_rows([("a", "b", "c")[row % 3] for row in range(len(X))], POPULATIONS)
     rows = Individuals(X, None, np.arange(len(X)) % 3)

@@ -10,12 +10,16 @@ import disaggregate as dg
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import Count
 from disaggregate.posterior import batches
-from disaggregate.posterior.subgroups import subgroup_draws, subgroup_rates
+from disaggregate.posterior.subgroups import subgroup_draws
 from tests.helpers.predictors import of_table
 
 PEOPLE = pd.DataFrame({"sex": ["m", "f", "m", "f"], "age": [1, 1, 2, 1]}, index=[7, 3, 3, 0])
 DRAWS = np.array([[0.1, 0.2, 0.3, 0.6], [0.3, 0.4, 0.5, 0.8]])
 WEIGHTS = np.array([1.0, 3.0, 2.0, 1.0])
+
+
+def subgroup_rates(*given, level=0.9, **named):
+    return subgroup_draws(*given, **named).table(level)
 
 
 def test_weighted_means_by_hand():

@@ -149,10 +149,10 @@ def test_only_our_script_is_there_and_may_run(text, page):
 def test_group_table_and_its_figure(analysis, page):
     rows = page.tables[GROUPS]
     assert rows[0] == ["district", "People", "Reported", "Implied (90% interval)"]
-    told = pd.DataFrame(rows[1:]).set_index(0)
+    shown = pd.DataFrame(rows[1:]).set_index(0)
     for row in analysis.classifier.group_table().itertuples():
         reported = "—" if pd.isna(row.reported) else f"{100 * row.reported:.1f}%"
-        n, share, implied = told.loc[row.group].tolist()
+        n, share, implied = shown.loc[row.group].tolist()
         assert (n, share) == (str(row.n), reported)
         assert float(implied.split("%")[0].lstrip("<>")) == pytest.approx(100 * row.implied, abs=1.0)
     assert any("1 group reported no share" in text for text in page.texts)
@@ -196,8 +196,8 @@ def test_subgroups_by_each_category_and_by_bands_of_numbers(analysis, tables, pa
     for name in ("place", "sex"):
         rows = page.tables[f"“the outcome” by {name}"]
         expected = analysis.subgroups(tables[0], name)
-        told = {row[2].split()[0] for row in rows[1:]}
-        assert told == {share(*row)[0] for row in expected[["estimate", "conf_low", "conf_high"]].to_numpy()}
+        shown = {row[2].split()[0] for row in rows[1:]}
+        assert shown == {share(*row)[0] for row in expected[["estimate", "conf_low", "conf_high"]].to_numpy()}
         assert {row[3] for row in rows[1:]} == {str(value) for value in expected["n"]}
     assert rows[-1][0] == "missing"
     bands = [row[0] for row in page.tables["“the outcome” by age"][1:]]
@@ -216,18 +216,18 @@ def test_effects_and_what_groups_can_tell(analysis, tables, page):
 
 
 def test_the_method_says_what_no_interval_shows(analysis):
-    def told(context, effects=None):
+    def shown(context, effects=None):
         classifier = copy.copy(analysis.classifier)
         classifier.context_, classifier.group_effects_ = context, effects
         blocks = method_elements(replace(analysis, classifier=classifier))
         return " ".join(block.text for block in blocks if isinstance(block, Text))
 
     nobody = Context((), np.empty((0, 1)), np.zeros(1), 1.0)
-    with_context, without = told(nobody), told(None)
+    with_context, without = shown(nobody), shown(None)
     assert "average features of their group, which this fit allows for" in with_context
     assert "average features of their group" not in without
     assert "no interval shows it" in without
-    with_effects = told(None, SimpleNamespace(names=()))
+    with_effects = shown(None, SimpleNamespace(names=()))
     assert "differ as a whole group, for reasons that no feature tells, which this fit allows for" in with_effects
 
 
@@ -251,9 +251,9 @@ def test_no_reader_meets_a_number_that_is_none(of_places, tmp_path):
     page = Page(written(analysis, people, tmp_path / "r.html"))
     assert not [text for text in page.texts if re.search(r"\bnan\b|\binf\b", text, re.IGNORECASE)]
     assert "nan" not in str(analysis.classifier.diagnostics_)
-    told = " ".join(page.texts)
-    assert ("of which the people are a sample" in told) == analysis.sampled
-    assert ("estimates for exactly the people of the group" in told) == (not analysis.sampled)
+    shown = " ".join(page.texts)
+    assert ("of which the people are a sample" in shown) == analysis.sampled
+    assert ("estimates for exactly the people of the group" in shown) == (not analysis.sampled)
     assert "Log evidence of the reports" not in page.texts
     assert "Gain from the features" not in page.texts
     quantities = [row[0] for row in page.tables["Agreement of the chains: the worst value of each quantity."]]
@@ -274,9 +274,9 @@ def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
         for block in verdict_elements(replace(analysis, classifier=classifier), unknown)
         if isinstance(block, Facts)
     ]
-    told = dict(facts.pairs)
-    assert [text for text in told.values() if "nan" in text] == []
-    assert list(told.values()).count("not known") == 2
+    shown = dict(facts.pairs)
+    assert [text for text in shown.values() if "nan" in text] == []
+    assert list(shown.values()).count("not known") == 2
 
 
 def test_it_says_what_tells_each_share(analysis, page, tables):
@@ -295,7 +295,7 @@ def test_it_says_what_tells_each_share(analysis, page, tables):
 
 def test_nothing_is_ready_that_rests_on_the_prior(analysis):
     settled = replace(analysis.classifier.diagnostics_, converged=True, contraction=0.95)
-    by = [Rates("sex", pd.DataFrame({"rests_on": [ON_GROUPS, told]})) for told in (ON_GROUPS, ON_PRIOR)]
+    by = [Rates("sex", pd.DataFrame({"rests_on": [ON_GROUPS, shown]})) for shown in (ON_GROUPS, ON_PRIOR)]
     heads = [verdict_elements(analysis, settled, found)[0].text for found in ([], by[:1], by)]
     assert [head.startswith("Ready to use.") for head in heads] == [True, True, False]
     assert "1 of 4 shares rest on the prior" in heads[2]
@@ -305,8 +305,8 @@ def test_nothing_is_ready_that_rests_on_the_prior(analysis):
 
 def test_verdict_kernels_settings_and_versions(analysis, page):
     diagnostics = analysis.classifier.diagnostics_
-    told = "".join(page.texts)
-    assert diagnostics.verdict in told
+    shown = "".join(page.texts)
+    assert diagnostics.verdict in shown
     assert f"{diagnostics.worst_rhat:.3f}" in page.texts
     assert str(diagnostics.ladder.log_evidence) in page.texts
     kernels = page.tables["Kernels that were compared, and how much each counts in the results."]
@@ -370,7 +370,7 @@ def test_missing_jinja_is_explained(analysis, tables, tmp_path, monkeypatch):
     assert "pip install 'disaggregate[report]'" in MISSING_JINJA
 
 
-def test_dates_are_told_by_their_step_and_long_categories_left_out(tmp_path):
+def test_dates_are_shown_by_their_step_and_long_categories_left_out(tmp_path):
     people, results, _ = make_tables()
     people = people.assign(
         born=pd.Timestamp("1970-01-01") + pd.to_timedelta(people.index % 90, unit="D"),

@@ -13,7 +13,7 @@ from disaggregate.tables.roles import Roles
 
 
 @pytest.mark.parametrize(
-    ("ends", "told"),
+    ("ends", "reported"),
     [
         ((0.45, 0.41, 0.49), ("45%", f"41{DASH}49%")),
         ((0.384, 0.379, 0.389), ("38.4%", f"37.9{DASH}38.9%")),
@@ -22,8 +22,8 @@ from disaggregate.tables.roles import Roles
         ((0.5, 0.5, 0.5), ("50.000%", f"50.000{DASH}50.000%")),
     ],
 )
-def test_shares_have_the_digits_that_they_are_worth(ends, told):
-    assert share(*ends) == told
+def test_shares_have_the_digits_that_they_are_worth(ends, reported):
+    assert share(*ends) == reported
 
 
 def test_differences_are_in_points_with_their_sign():

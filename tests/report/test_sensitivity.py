@@ -52,15 +52,15 @@ def test_estimates_stand_side_by_side(table, tmp_path):
     assert [block.text for block in of_kind(section, "heading")] == ["Everybody", "By sex"]
 
 
-def test_the_farthest_is_told_in_a_sentence(table):
-    told = of_kind(sensitivity_section(read_sensitivity(table), "purple"), "text")[-1].text
-    assert told == (
+def test_the_farthest_is_reported_in_a_sentence(table):
+    reported = of_kind(sensitivity_section(read_sensitivity(table), "purple"), "text")[-1].text
+    assert reported == (
         "1 of 3 estimates moves by more than one standard error under some choice. The farthest is that of "
         "sex = f: with results trusted less it is 0.296 rather than 0.400, a shift of 1.3 standard errors."
     )
     calm = table.assign(shift_in_std_errors=table["shift_in_std_errors"] / 2)
-    told = of_kind(sensitivity_section(read_sensitivity(calm), "purple"), "text")[-1].text
-    assert told.startswith("None of 3 estimates moves by more than one standard error")
+    reported = of_kind(sensitivity_section(read_sensitivity(calm), "purple"), "text")[-1].text
+    assert reported.startswith("None of 3 estimates moves by more than one standard error")
 
 
 def test_another_table_is_refused(table):
@@ -72,7 +72,7 @@ def test_another_table_is_refused(table):
         read_sensitivity(pd.concat([table, table]))
 
 
-def test_few_people_are_not_told_of(table):
+def test_few_people_are_not_reported(table):
     few = table.assign(n=[10, 8, 2] * 3)
     section = sensitivity_section(read_sensitivity(few, min_group_size=5), "purple")
     _, by_sex = of_kind(section, "table")

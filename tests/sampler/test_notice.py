@@ -1,4 +1,4 @@
-"""People are told that they wait for a compiler when they do, and only then."""
+"""People learn that they wait for a compiler when they do, and only then."""
 
 import gc
 

@@ -141,10 +141,10 @@ def test_a_newer_format_asks_for_an_update(path):
 
 
 @pytest.mark.parametrize(
-    "told", [None, 3, {"kind": "O"}, {"kind": "<f8", "shape": [-1], "sha256": ""}, {"kind": []}]
+    "reported", [None, 3, {"kind": "O"}, {"kind": "<f8", "shape": [-1], "sha256": ""}, {"kind": []}]
 )
-def test_arrays_of_other_kinds_are_refused(path, told):
-    redescribe(path, lambda whole: whole["arrays"].update(a=told))
+def test_arrays_of_other_kinds_are_refused(path, reported):
+    redescribe(path, lambda whole: whole["arrays"].update(a=reported))
     with pytest.raises(ArchiveError, match="is described as"):
         read_archive(path)
 

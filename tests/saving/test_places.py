@@ -58,9 +58,9 @@ def test_a_loaded_model_is_the_saved_one(fitted, loaded, kind):
     assert str(loaded.diagnostics_) == str(fitted.diagnostics_)
     assert loaded.group_effects_ == fitted.group_effects_
     assert set(loaded.posterior_.scales) == set(fitted.posterior_.scales)
-    told = {"groups": GROUPS, "counts": KINDS[kind].counts(len(X))}
+    reported = {"groups": GROUPS, "counts": KINDS[kind].counts(len(X))}
     reports = KINDS[kind].reports(REPORTS)
-    assert loaded.score(X, reports, **told) == fitted.score(X, reports, **told)
+    assert loaded.score(X, reports, **reported) == fitted.score(X, reports, **reported)
 
 
 def test_an_anonymous_model_predicts_the_same_for_the_groups_that_it_keeps(fitted, anonymous, kind):

@@ -78,7 +78,7 @@ def test_the_command_line_refuses_them_before_any_work(tmp_path, monkeypatch, ca
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-def test_a_disk_without_room_is_told_of(tmp_path, monkeypatch):
+def test_a_disk_without_room_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2**20))
     require_disk_space(tmp_path / "new folder" / "m.dgz", 2**20)
     with pytest.raises(OSError, match="will take 2 MB or more, and 1 MB are free"):

@@ -50,7 +50,7 @@ def test_percentages_are_the_fractions_that_one_would_type():
         assert amount_of(f"{tenths / 10} %").by_decimal["."] == round(tenths / 1000, 4)
 
 
-def test_each_way_is_told_once_with_an_example():
+def test_each_way_is_reported_once_with_an_example():
     settled, notes = forms_of(
         a=["0,5", "1.234,5"], b=["7,25", None], c=["$4,000.00", "12"], d=["5 %", "6 %"]
     ).resolve()
@@ -75,7 +75,7 @@ def test_what_nothing_tells_stops_with_the_choice():
 
 
 @pytest.mark.parametrize("values", [["0,5", "0.5"], ["5 %", "0.05"], ["$5", "€6"], ["5 %", 0.5]])
-def test_two_ways_in_one_column_stay_text_and_are_told(values):
+def test_two_ways_in_one_column_stay_text_and_are_reported(values):
     settled, [note] = forms_of(a=values).resolve()
     assert settled == {}
     assert (note.level, note.kind) == ("warning", "numbers in two ways")

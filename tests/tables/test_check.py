@@ -51,7 +51,7 @@ def test_everything_at_once_errors_first(two_tables):
         "people, column 'w'",
         "people, column 'age'",
     ]
-    told = "\n".join(map(str, problems))
+    reported = "\n".join(map(str, problems))
     for words in (
         "without a group id",
         "shares from 0 to 1, got 1.4 in group 'town 2'",
@@ -62,7 +62,7 @@ def test_everything_at_once_errors_first(two_tables):
         "is constant, 1:",
         "seems to be an id",
     ):
-        assert words in told
+        assert words in reported
 
 
 def test_sampled_is_recommended_when_shares_cannot_be_counts(two_tables):

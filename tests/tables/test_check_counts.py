@@ -3,9 +3,8 @@ import pandas as pd
 import pytest
 
 from disaggregate.tables.check import check_tables
-from disaggregate.tables.check_counts import cell_problems, count_problems
+from disaggregate.tables.check_counts import cell_problems, count_problems, weight_problems
 from disaggregate.tables.check_features import feature_problems
-from disaggregate.tables.check_weights import weight_problems
 from disaggregate.tables.roles import Roles, resolve_roles
 
 
@@ -51,7 +50,7 @@ def test_unsound_counts_are_errors_and_hide_no_other(value, message):
     assert len(check(people, results)) == 1  # what hangs on the number of people is not guessed at
 
 
-def test_rows_of_count_zero_are_told():
+def test_rows_of_count_zero_are_reported():
     people, _ = cells()
     people.loc[[2, 5], "n"] = 0
     [problem] = count_problems(people, Roles("g", count="n"), False)
@@ -70,9 +69,9 @@ def test_groups_are_as_large_as_their_counts():
     people.loc[people["g"] == "d0", "n"] = [1, 0, 0, 0]
     people.loc[people["g"] == "d1", "n"] = 0
     results.loc[0, ["yes", "all"]] = [1, 1]
-    told = "\n".join(map(str, check(people, results)))
-    assert "1 group of one person: 'd0'" in told
-    assert "1 result without people: 'd1'" in told
+    reported = "\n".join(map(str, check(people, results)))
+    assert "1 group of one person: 'd0'" in reported
+    assert "1 result without people: 'd1'" in reported
 
 
 def test_totals_are_compared_with_the_sum_of_counts():
@@ -138,7 +137,7 @@ def test_features_chosen_by_name_are_no_counts():
     assert len(list(cell_problems(people, Roles("g", features=("n", "x"))))) == 1
 
 
-def test_a_count_is_not_told_to_be_no_feature():
+def test_a_count_is_not_reported_to_be_no_feature():
     people = pd.DataFrame({"g": ["a", "a", "b", "b"], "n": [1, 2, 3, 4], "x": [1, 2, 1, 2]})
     roles = Roles("g", positives="yes", total="n", count="n", features=("x",))
     assert list(feature_problems(people, roles)) == []

@@ -49,9 +49,9 @@ def test_features_without_a_problem(values):
     ],
 )
 def test_warnings(values, message):
-    [(level, told)] = check(values=values)
+    [(level, reported)] = check(values=values)
     assert level == "warning"
-    assert message in told
+    assert message in reported
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_nearly_as_many_values_as_rows():
 )
 def test_advice(values, message):
     found = check(values=values)
-    assert ("advice", message) in [(level, told[: len(message)]) for level, told in found]
+    assert ("advice", message) in [(level, reported[: len(message)]) for level, reported in found]
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_advice(values, message):
     ],
 )
 def test_errors(values, message):
-    [(level, told)] = check(values=values)
+    [(level, reported)] = check(values=values)
     assert level == "error"
-    assert message in told
+    assert message in reported
 
 
 def test_groups_of_one_are_not_constant_within():

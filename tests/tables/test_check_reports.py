@@ -65,6 +65,6 @@ def test_groups_without_a_report():
 
 
 @pytest.mark.parametrize("shares", [["5 %", "7 %", "9 %"], [52, 48, 12], ["x", "y", "z"]])
-def test_what_cannot_be_read_is_told_once(shares):
+def test_what_cannot_be_read_is_reported_once(shares):
     [problem] = check(shares)
     assert problem.level == "error"

@@ -12,7 +12,7 @@ ROLES = Roles("g", features=("x",))
 
 
 @pytest.mark.parametrize(
-    ("values", "is_told"),
+    ("values", "is_reported"),
     [
         ([20, 30, 41, -99], True),
         ([20, 30, -1], True),
@@ -27,9 +27,9 @@ ROLES = Roles("g", features=("x",))
         ([800, 850, 888, 900], False),
     ],
 )
-def test_sentinels(values, is_told):
+def test_sentinels(values, is_reported):
     found = list(sentinel_problems("x", np.array(values, dtype=float)))
-    assert [problem.kind for problem in found] == ["sentinel"] * is_told
+    assert [problem.kind for problem in found] == ["sentinel"] * is_reported
 
 
 def test_numbers_that_became_categories():
@@ -66,15 +66,15 @@ def test_an_id_is_found_though_rows_are_duplicated():
 
 def test_a_feature_that_no_group_differs_in(rng):
     g = np.repeat(range(6), 50)
-    told = pd.DataFrame(
+    reported = pd.DataFrame(
         {"g": g, "x": np.tile([0.0, 1.0], 150), "c": np.tile(list("ab"), 150), "y": g + rng.normal(size=300)}
     )
     roles = Roles("g", features=("x", "c", "y"))
-    [problem] = spread_problems(told, roles)  # one for all of them
+    [problem] = spread_problems(reported, roles)  # one for all of them
     assert "no more than by chance in 'x', 'c': their results" in str(problem)
-    assert not list(spread_problems(told.iloc[:50], roles))  # one group differs from none
-    assert not list(spread_problems(told.assign(x=1e308, c="a"), roles))
-    assert not list(spread_problems(told.assign(x=5.0, c=None), roles))
+    assert not list(spread_problems(reported.iloc[:50], roles))  # one group differs from none
+    assert not list(spread_problems(reported.assign(x=1e308, c="a"), roles))
+    assert not list(spread_problems(reported.assign(x=5.0, c=None), roles))
 
 
 def test_levels_that_are_spelt_in_two_ways():

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from disaggregate.tables.check_weights import weight_problems
+from disaggregate.tables.check_counts import weight_problems
 from disaggregate.tables.roles import Roles
 
 

@@ -75,7 +75,7 @@ def test_rows_that_stand_for_nobody_do_not_count():
     assert rows_with_people(CELLS, Roles("g", count="n", weight="w")).index.tolist() == [0]
 
 
-def test_a_fit_is_told_of_counts_only_where_there_are_some():
+def test_a_fit_is_reported_counts_only_where_there_are_some():
     assert counts_to_fit(CELLS, Roles("g")) == {}
     assert_array_equal(counts_to_fit(CELLS, Roles("g", count="n"))["counts"], [3, 0, 5])
 

@@ -125,7 +125,7 @@ def test_chunks_follow_the_schema_and_leave_the_rest_as_written(write):
     np.testing.assert_array_equal(whole["age"], [30.0, np.nan, 41.0])
 
 
-def test_a_broken_last_line_is_told_before_the_first_chunk(write):
+def test_a_broken_last_line_is_reported_before_the_first_chunk(write):
     chunks = iter_csv(write("a,b\n1,2\n3,4\n5\n"), 1, {})
     with pytest.raises(TableError, match="line 4"):
         next(chunks)
@@ -149,9 +149,9 @@ def test_what_spreadsheets_write(write, name, text, encoding):
     assert list(read.table) == ["district", "Anteil"]
     assert read.table["district"].to_list() == ["Zürich", "Genève"]
     assert read.table["Anteil"].to_list() == [0.56, 0.44]
-    told = {note.kind for note in read.notes}
-    assert ("encoding" in told) == (not encoding.startswith("utf-8"))
-    assert ("separator" in told) == ("," not in text.splitlines()[0])
+    reported = {note.kind for note in read.notes}
+    assert ("encoding" in reported) == (not encoding.startswith("utf-8"))
+    assert ("separator" in reported) == ("," not in text.splitlines()[0])
     [chunk] = iter_csv(path, 9, {"Anteil": "number"})
     assert chunk["Anteil"].to_list() == [0.56, 0.44]
 

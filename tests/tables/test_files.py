@@ -66,8 +66,8 @@ def test_chunks_have_rows(tmp_path):
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
 def test_rows_are_counted_before_the_first_chunk(tmp_path, ending):
     write_rows(tmp_path / f"t.{ending}", [pd.DataFrame({"a": range(5), "b": ["x\ny"] * 5})])
-    told = []
-    chunks = iter_table(tmp_path / f"t.{ending}", 2, counted=told.append)
+    reported = []
+    chunks = iter_table(tmp_path / f"t.{ending}", 2, counted=reported.append)
     next(chunks)
-    assert told == [5]
+    assert reported == [5]
     assert sum(len(chunk) for chunk in chunks) == 3

@@ -55,7 +55,7 @@ def test_faults(columns, expected):
         assert words in message
 
 
-def test_a_fault_in_each_column_is_told():
+def test_a_fault_in_each_column_is_reported():
     assert len(messages(share=[2, -1, 0.5], confidence=[-1, 0, 0], size=[0.5, 1, 1])) == 3
 
 

@@ -60,7 +60,7 @@ def test_a_name_with_a_role_in_results_is_no_feature_unless_named():
     assert resolve(people, features="age", ignore="share").share == "share"
 
 
-def test_every_unknown_name_is_told_at_once_with_the_nearest():
+def test_every_unknown_name_is_reported_at_once_with_the_nearest():
     message = complaint(group="distrct", share="Shares", weight="wt", features=["ages", "zzz"])
     lines = message.splitlines()
     assert lines[0] == "group: people has no column 'distrct'; did you mean 'district'?"

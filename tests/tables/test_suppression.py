@@ -28,7 +28,7 @@ def test_sizes_that_are_none_are_refused(least):
         hidden([3], least)
 
 
-def told_apart(keys, sizes, least):
+def distinguished(keys, sizes, least):
     """Cells below the size that follow from what is shown of all tables by these columns, as equations."""
     shown = [np.ones(len(sizes))]
     for n in range(1, keys.shape[1] + 1):
@@ -38,10 +38,12 @@ def told_apart(keys, sizes, least):
             totals = np.bincount(level, weights=sizes).astype(int)
             hide = hidden_beside_margins(levels, totals, least)
             shown += [(level == one).astype(float) for one in np.flatnonzero(~hide)]
-    told = np.array(shown).T
+    reported = np.array(shown).T
     cells = np.eye(len(sizes))[sizes < least]
     return [
-        cell for cell in cells if np.abs(told @ np.linalg.lstsq(told, cell, rcond=None)[0] - cell).max() < 1e-6
+        cell
+        for cell in cells
+        if np.abs(reported @ np.linalg.lstsq(reported, cell, rcond=None)[0] - cell).max() < 1e-6
     ]
 
 
@@ -50,7 +52,7 @@ def test_what_is_hidden_in_a_table_does_not_follow_from_its_margins(rng):
         keys = np.array(list(product(range(rng.integers(3, 7)), range(2))))
         sizes = rng.integers(11, 30, len(keys))
         sizes[0] = rng.integers(1, 4)
-        assert told_apart(keys, sizes, 10) == []
+        assert distinguished(keys, sizes, 10) == []
 
 
 def test_one_column_has_no_margins():

@@ -67,15 +67,15 @@ def test_a_stopped_fit_keeps_what_it_drew(started):
     assert running.state("a")["stopped_early"] == "half"
 
 
-def test_what_is_left_becomes_less_while_nothing_is_told(started):
+def test_what_is_left_becomes_less_while_nothing_is_reported(started):
     running, folder = started("a", SLEEPS)
     for age, least, most in ((0.0, 9.0, 10.0), (4.0, 5.0, 6.0), (60.0, 0.0, 0.0)):
-        told = {"what": "comparing kernels", "done": 0, "total": 0, "left": 10.0, "at": time.time() - age}
-        (folder / PROGRESS).write_text(json.dumps(told))
+        reported = {"what": "comparing kernels", "done": 0, "total": 0, "left": 10.0, "at": time.time() - age}
+        (folder / PROGRESS).write_text(json.dumps(reported))
         assert least <= running.state("a")["left"] <= most
 
 
-def test_a_killed_fit_is_told_and_can_be_resumed(started):
+def test_a_killed_fit_is_reported_and_can_be_resumed(started):
     running, folder = started("a", SLEEPS)
     (folder / CHECKPOINT).write_text("so far")
     os.kill(running._known["a"].process.pid, signal.SIGKILL)
@@ -111,7 +111,7 @@ def test_a_new_fit_does_not_see_the_old_one(started):
     assert running.state("a")["state"] == "running"
 
 
-def test_a_failure_is_told_in_words(started):
+def test_a_failure_is_reported_in_words(started):
     code = f"import json; open({STATUS!r}, 'w').write(json.dumps({{'state': 'failed', 'message': 'no memory'}}))"
     running, _ = started("a", code)
     until(lambda: running.state("a")["state"] == "failed")

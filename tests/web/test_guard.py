@@ -9,7 +9,7 @@ from disaggregate.web.limits import Limits
 from tests.web.conftest import BASE, LIMITS, PORT, TOKEN, sent
 
 
-def test_without_the_token_nothing_is_told(stranger, pages):
+def test_without_the_token_nothing_is_reported(stranger, pages):
     for address in ("/", "/?token=wrong", "/s/x/columns", "/s/x/files/report.html"):
         answer = stranger.get(address)
         assert answer.status_code == 403

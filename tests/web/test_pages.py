@@ -40,7 +40,7 @@ def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
 
 
 @pytest.mark.parametrize(
-    ("state", "told"),
+    ("state", "reported"),
     [
         ({"state": "stopped", "can_resume": True}, ["any draw was kept", "Resume from the checkpoint"]),
         ({"state": "stopped", "can_resume": False}, ["before it drew anything"]),
@@ -54,11 +54,11 @@ def test_roles_are_guessed_and_a_check_leads_to_the_fit(client, session):
         ),
     ],
 )
-def test_every_state_of_a_fit_is_told(client, pages, session, monkeypatch, state, told):
+def test_every_state_of_a_fit_is_reported(client, pages, session, monkeypatch, state, reported):
     client.post(f"{session}/columns", data={"sampled": "no"})
     monkeypatch.setattr(pages.fits, "state", lambda key: state)
     page = shown(client.get(f"{session}/fit"))
-    assert all(words in page for words in told)
+    assert all(words in page for words in reported)
     assert ('value="resume"' in page) == (state.get("can_resume", False) and state.get("stopped_early") != "")
 
 
@@ -70,7 +70,7 @@ def test_steps_that_are_not_ready_lead_back(client, session):
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "reported"),
     [
         ({"people-0": "feature"}, "names the group"),
         ({"people-1": "group"}, "names the group"),
@@ -80,9 +80,9 @@ def test_steps_that_are_not_ready_lead_back(client, session):
         ({"people-1": "weight", "people-2": "weight"}, "same role"),
     ],
 )
-def test_a_wrong_column_is_told(client, session, fields, told):
+def test_a_wrong_column_is_reported(client, session, fields, reported):
     page = shown(client.post(f"{session}/columns", data={"sampled": "no", **fields}), 400)
-    assert told in page
+    assert reported in page
     assert 'role="alert"' in page
 
 
@@ -96,7 +96,7 @@ def test_what_was_sent_is_shown_again_with_the_complaint(client, session):
 
 
 @pytest.mark.parametrize(
-    ("tables", "told"),
+    ("tables", "reported"),
     [
         ({"people": "", "results": RESULTS}, "people"),
         ({"people": "a,b\n1\n", "results": RESULTS}, "people"),
@@ -105,9 +105,9 @@ def test_what_was_sent_is_shown_again_with_the_complaint(client, session):
         ({"names": ("people", "results.csv")}, "must end in"),
     ],
 )
-def test_bad_files_are_told_and_leave_nothing(client, pages, none_open, tables, told):
+def test_bad_files_are_reported_and_leave_nothing(client, pages, none_open, tables, reported):
     page = shown(client.post("/tables", files=sent(**tables)), 400)
-    assert told in page
+    assert reported in page
     assert str(pages.sessions._folder) not in page
     assert len(pages.sessions) == 0
 
@@ -173,7 +173,7 @@ def test_one_file_is_not_enough(client):
     assert "results" in page
 
 
-def test_percent_and_spelling_are_told_and_need_no_click(client, none_open):
+def test_percent_and_spelling_are_reported_and_need_no_click(client, none_open):
     results = "place,pct_yes\nD0,50\nD1,25.5\nD2,75\nD9,10\n"
     session = opened(client, people=PEOPLE.replace("district", "place"), results=results)
     client.post(f"{session}/columns", data={"sampled": "no"})

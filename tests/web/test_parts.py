@@ -86,19 +86,19 @@ def test_times_grow_with_the_table_and_large_tables_get_landmarks():
     assert "centers" not in settings_of("full", 2_000)
 
 
-def test_progress_is_told_in_words():
-    def told(**fit):
+def test_progress_is_reported_in_words():
+    def reported(**fit):
         return describe({"state": "running", "seconds": 30.0, **fit})
 
-    assert told()["what"] == "Starting …"
-    assert told(what="comparing kernels", done=0, total=0, left=40.0) == {
+    assert reported()["what"] == "Starting …"
+    assert reported(what="comparing kernels", done=0, total=0, left=40.0) == {
         "what": "Comparing kernels …",
         "percent": None,
         "left": "About 40 seconds left. 30 seconds so far. You may close this page and come back.",
     }
-    assert told(what="sampling", done=30, total=40, left=200.0)["what"] == "Drawing: 75%"
-    assert "3 minutes left" in told(what="sampling", done=30, total=40, left=200.0)["left"]
-    assert "longer than usual" in told(what="tuning", done=1, total=2, left=0.0)["left"]
+    assert reported(what="sampling", done=30, total=40, left=200.0)["what"] == "Drawing: 75%"
+    assert "3 minutes left" in reported(what="sampling", done=30, total=40, left=200.0)["left"]
+    assert "longer than usual" in reported(what="tuning", done=1, total=2, left=0.0)["left"]
     assert describe({"state": "waiting", "ahead": 2})["what"].startswith("2 fits")
     assert "Keeping" in describe({"state": "stopping"})["what"]
 

@@ -72,9 +72,9 @@ def others(server):
 
     def visit():
         while len(times) < 3 or not over.is_set():
-            begun = time.monotonic()
+            started = time.monotonic()
             assert server.ask()[0] == 200
-            times.append(time.monotonic() - begun)
+            times.append(time.monotonic() - started)
             over.wait(0.02)
 
     thread = threading.Thread(target=visit)

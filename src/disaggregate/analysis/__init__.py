@@ -1,8 +1,25 @@
 """What an analyst needs: a fit of tables, rates of subgroups, effects, and what all of these depend on."""
 
 from disaggregate.analysis.analysis import Analysis
+from disaggregate.analysis.contrasts import contrast
+from disaggregate.analysis.dependence import predictions
+from disaggregate.analysis.effects import avg_comparisons, avg_slopes
 from disaggregate.analysis.fit import fit_tables
 from disaggregate.analysis.folders import fit_folder, predict_folder
+from disaggregate.analysis.importance import permutation_importance
 from disaggregate.analysis.loading import load
+from disaggregate.analysis.sensitivity import subgroup_sensitivity
 
-__all__ = ["Analysis", "fit_folder", "fit_tables", "load", "predict_folder"]
+__all__ = [
+    "Analysis",
+    "avg_comparisons",
+    "avg_slopes",
+    "contrast",
+    "fit_folder",
+    "fit_tables",
+    "load",
+    "permutation_importance",
+    "predict_folder",
+    "predictions",
+    "subgroup_sensitivity",
+]

@@ -278,7 +278,12 @@ class Analysis:
         outcomes: bool = False,
         min_group_size: int = 1,
     ) -> pd.DataFrame:
-        """Estimate the rate of each subgroup; see :func:`disaggregate.posterior.subgroups.subgroup_rates`.
+        """Estimate the rate of each subgroup.
+
+        A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: what
+        share such people have in the long run, or in the large population that the table stands for. With
+        ``outcomes=True`` it is the share of positives among *exactly these people*, whose labels are random even
+        when their probabilities are known; the smaller the subgroup, the wider its interval.
 
         Parameters
         ----------
@@ -302,10 +307,11 @@ class Analysis:
         Returns
         -------
         DataFrame
-            As of :func:`disaggregate.posterior.subgroups.subgroup_rates`, then ``bound_low, bound_high``, between
-            which the share of exactly these people lies whatever is assumed, if the people are those of the fit;
-            ``contraction``, the share of the prior variance that the reports removed; and ``rests_on``, in words,
-            whether the estimate rests on the groups.
+            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``; with replicate
+            weights ``std_error_posterior, std_error_design``, whose squares add up to that of ``std_error``. Then
+            ``bound_low, bound_high``, between which the share of exactly these people lies whatever is assumed, if
+            the people are those of the fit; ``contraction``, the share of the prior variance that the reports
+            removed; and ``rests_on``, in words, whether the estimate rests on the groups.
         """
 
         def table_of(drawn: SubgroupDraws) -> pd.DataFrame:

@@ -34,10 +34,10 @@ from disaggregate.tables.files import iter_table, read_with_notes, schema_of, wr
 from disaggregate.tables.folders import FolderSource, LazyFeatures, PeopleFolder, columns_from_path, narrowed
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
+from disaggregate.tables.per_row import weights_in_shares
 from disaggregate.tables.problems import TableError, require_no_errors, without_choices
 from disaggregate.tables.reading import Read, Reading
 from disaggregate.tables.roles import resolve_roles
-from disaggregate.tables.sample_weights import weights_in_shares
 from disaggregate.tables.schema import Schema, apply_schema
 from disaggregate.tables.two_tables import prepared
 

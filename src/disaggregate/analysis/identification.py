@@ -1,15 +1,12 @@
-"""What the groups cannot show: features in which they hardly differ, and estimates that depend on a choice."""
+"""What the groups cannot show: features in which they hardly differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from rich.console import Console
-from rich.progress import Progress
 
 from disaggregate.groups.forms import is_dataframe
 from disaggregate.groups.reports import row_groups
@@ -58,58 +55,6 @@ def between_group_share(people: Any, groups: ArrayLike, counts: ArrayLike | None
     says = [_in_words(share, n, len(np.unique(codes[n_each > 0]))) for share, n in rows]
     names = list(table.columns)
     return pd.DataFrame({"feature": names, "between": between, "effective_groups": effective, "says": says})
-
-
-def sensitivity(
-    fit: Callable[..., Any],
-    estimate: Callable[[Any], Any],
-    variations: Mapping[str, Mapping[str, Any]],
-    *,
-    progress: bool = False,
-) -> pd.DataFrame:
-    """Tabulate how far an estimate moves when settings of the fit are changed.
-
-    Parameters
-    ----------
-    fit : callable
-        From settings, by keyword, to something fitted; without any it is the fit to compare with. For instance
-        ``lambda **settings: clone(model).set_params(**settings).fit(X, shares, groups)``.
-    estimate : callable
-        From something fitted to a number; or to a number and its standard error, as a pair or as a row of a
-        table with ``estimate`` and ``std_error``.
-    variations : mapping
-        From a name to settings, such as ``{"half the confidence": {"confidence": 500}}``.
-    progress : bool, default=False
-        Whether to show a progress bar on standard error.
-
-    Returns
-    -------
-    DataFrame
-        Columns ``change, estimate, shift, std_error, shift_in_std_errors``, first the fit "as it is". The last
-        is in standard errors of that fit: beyond 1 the choice matters more than the noise.
-    """
-    if not variations:
-        raise ValueError('variations is empty; give some, such as {"linear kernel": {"kernel": "linear"}}.')
-    settings: dict[str, Mapping[str, Any]] = {"as it is": {}, **variations}
-    values = []
-    with Progress(console=Console(stderr=True), disable=not progress) as bar:
-        task = bar.add_task("fitting", total=len(settings))
-        for name, changes in settings.items():
-            bar.update(task, description=f"fitting: {name}")
-            values.append(_value_and_error(estimate(fit(**changes))))
-            bar.advance(task)
-    estimates, errors = np.array(values).T
-    shifts = estimates - estimates[0]
-    in_errors = shifts / errors[0] if errors[0] > 0.0 else np.full(len(shifts), np.nan)
-    return pd.DataFrame(
-        {
-            "change": list(settings),
-            "estimate": estimates,
-            "shift": shifts,
-            "std_error": errors,
-            "shift_in_std_errors": in_errors,
-        }
-    )
 
 
 def _as_frame(features: Any) -> pd.DataFrame:
@@ -163,17 +108,3 @@ def _caveat(effective: float, n_groups: int) -> str:
     if effective < _FEW_CONTRASTS:
         return f", though mostly {'one' if effective < 1.5 else f'some {effective:.0f}'} of them"
     return ""
-
-
-def _value_and_error(result: Any) -> tuple[float, float]:
-    """Read a number, a pair, or a row with names."""
-    if is_dataframe(result):
-        if len(result) != 1:
-            raise ValueError(f"estimate must return one number or one row, got a table of {len(result)} rows.")
-        result = result.iloc[0]
-    if hasattr(result, "keys"):
-        return float(result["estimate"]), float(result["std_error"])
-    if np.ndim(result) == 0:
-        return float(result), np.nan
-    value, error = result
-    return float(value), float(error)

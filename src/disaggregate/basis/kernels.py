@@ -20,15 +20,24 @@ def matern32(X: np.ndarray, centers: np.ndarray, gamma: float) -> np.ndarray:
     return (1.0 + distance) * np.exp(-distance)
 
 
+def matern52(X: np.ndarray, centers: np.ndarray, gamma: float) -> np.ndarray:
+    """Matérn kernel of smoothness 5/2; its length scale is that of the rbf kernel, too."""
+    distance = math.sqrt(10.0 * gamma) * euclidean_distances(X, centers)
+    return (1.0 + distance + distance**2 / 3.0) * np.exp(-distance)
+
+
 # Kernels that scikit-learn has no name for: functions of rows, centres and gamma.
-MORE_KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {"matern32": matern32}
+MORE_KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {
+    "matern32": matern32,
+    "matern52": matern52,
+}
 NAMES = frozenset(PAIRWISE_KERNEL_FUNCTIONS) | frozenset(MORE_KERNELS)
 
 # Their gamma is a width, which ``gamma="auto"`` may choose.
-WITH_WIDTH = frozenset({"rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2", "matern32"})
+WITH_WIDTH = frozenset({"rbf", "laplacian", "poly", "polynomial", "sigmoid", "chi2", "matern32", "matern52"})
 
 # They depend on differences only, which keep their digits where features are far from zero if these are shifted.
-_OF_DIFFERENCES = frozenset({"rbf", "matern32"})
+_OF_DIFFERENCES = frozenset({"rbf", "matern32", "matern52"})
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class GroupedData:
         return [self.names[index] for index in indices]
 
     def in_caller_order(self, sorted_values: np.ndarray) -> np.ndarray:
-        """Take one value a sorted row back to the caller's order of rows."""
+        """Take one value per sorted row back to the caller's order of rows."""
         values = np.empty_like(sorted_values)
         values[self.order] = sorted_values
         return values

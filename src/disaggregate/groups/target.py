@@ -58,7 +58,7 @@ def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = 
     groups : array-like of shape (n_rows,)
         Group id of each row; any hashable values.
     shares : mapping, Series or array-like
-        Share of positives, or evidence, of each group: by group id, or one value a row.
+        Share of positives, or evidence, of each group: by group id, or one value per row.
     confidence : float, mapping, Series or None, default=None
         Confidence in the shares, one for all or one per group. None leaves it to the estimator, and so does a
         group without an entry.

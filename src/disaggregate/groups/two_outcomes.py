@@ -1,4 +1,4 @@
-"""Reports on two outcomes are reports on the second of them: what the model of two has always been given."""
+"""Reports on two outcomes are reports on the second of them: the model of two outcomes takes them so."""
 
 from __future__ import annotations
 

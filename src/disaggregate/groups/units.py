@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 # Rounding may move the weighted share of labels that are tossed by a fair coin by this standard deviation.
 TOLERANCE = 0.0025
 
-# Average units a member that are tried; the last is taken when none is good enough.
+# Average units per member that are tried; the last is taken when none is good enough.
 _FINENESS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 _UNITS_OF_THE_LIGHTEST = range(1, 9)
 

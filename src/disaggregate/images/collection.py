@@ -27,7 +27,7 @@ class Regions:
     groups : ndarray of shape (n_regions,)
         The picture of each region, from 0.
     labels : list of ndarray
-        The region of each pixel, one array a picture, counted from 0 in each.
+        The region of each pixel, one array per picture, counted from 0 in each.
     captions : list of frozenset of str, or None
         The distinct words of each picture; None in place of the words of a picture without a caption.
     """

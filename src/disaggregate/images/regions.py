@@ -18,7 +18,7 @@ Method: TypeAlias = Literal["slic", "ncut"]
 COMPACTNESS = 20.0
 SMALLEST = 0.1
 # Normalised cuts join what a finer SLIC cut apart. A difference in Lab colour of 10 is one that everybody sees.
-FINE_A_REGION = 4
+FINE_PER_REGION = 4
 CLEAR_DIFFERENCE = 10.0
 
 
@@ -47,7 +47,7 @@ def segment(image: Any, method: Method = "slic", n_regions: int = 12) -> NDArray
     picture = read_image(image)
     if method == "slic":
         return _slic(picture, int(n_regions), SMALLEST)
-    fine = _slic(picture, FINE_A_REGION * int(n_regions), FINE_A_REGION * SMALLEST)
+    fine = _slic(picture, FINE_PER_REGION * int(n_regions), FINE_PER_REGION * SMALLEST)
     return _numbered(normalised_cuts(_affinities(picture, fine), int(n_regions))[fine])
 
 

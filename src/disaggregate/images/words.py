@@ -207,7 +207,7 @@ def _listed(words: Iterable[str]) -> str:
 
 @contextmanager
 def _warnings_that_name(word: str) -> Iterator[None]:
-    """Let warnings through with the word that they are about: there is one fit a word."""
+    """Let warnings through with the word that they are about: there is one fit per word."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

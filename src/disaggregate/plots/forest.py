@@ -16,7 +16,7 @@ from disaggregate.tables.suppression import SUPPRESSED
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INCHES_A_ROW = 0.27
+INCHES_PER_ROW = 0.27
 MOST_INCHES = 40.0
 _FEWEST_DIGITS = 2
 
@@ -27,8 +27,8 @@ def subgroup_forest(table: pd.DataFrame, *, reference: float | None = None, ax: 
     Parameters
     ----------
     table : DataFrame
-        As ``subgroup_rates``, ``contrast``, ``avg_slopes`` or ``avg_comparisons`` return it: columns that say what
-        a row is, then ``estimate`` and, somewhere, ``conf_low`` and ``conf_high``.
+        As ``subgroups(...)``, ``effects(...)`` or ``contrast(...)`` return it: columns that say what a row is,
+        then ``estimate`` and, somewhere, ``conf_low`` and ``conf_high``.
     reference : float, optional
         Where to draw a line to compare with, such as the rate of everybody. By default none for rates, and for
         contrasts where nothing differs: 0, or 1 for ratios.
@@ -40,7 +40,7 @@ def subgroup_forest(table: pd.DataFrame, *, reference: float | None = None, ax: 
     matplotlib Axes
         The Axes that were drawn on.
     """
-    require_results(table, INTERVAL, "subgroup_rates(...) or avg_comparisons(...)")
+    require_results(table, INTERVAL, "subgroups(...) or effects(...)")
     ax = _high_enough(len(table)) if ax is None else ax
     line = _no_difference(table) if reference is None else reference
     if line is not None:
@@ -61,7 +61,7 @@ def _high_enough(n_rows: int) -> Axes:
     ax = axes_or_new(None)
     figure = ax.get_figure(root=True)
     if figure is not None:
-        figure.set_figheight(min(MOST_INCHES, 1.1 + INCHES_A_ROW * n_rows))
+        figure.set_figheight(min(MOST_INCHES, 1.1 + INCHES_PER_ROW * n_rows))
     return ax
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.plots.canvas import axes_or_new
-from disaggregate.plots.forest import INCHES_A_ROW, MOST_INCHES
+from disaggregate.plots.forest import INCHES_PER_ROW, MOST_INCHES
 from disaggregate.plots.results import key_columns, require_results, suppressed_rows
 from disaggregate.posterior.outcomes import OUTCOME
 from disaggregate.tables.suppression import SUPPRESSED
@@ -50,7 +50,7 @@ def outcome_bars(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
         ax = axes_or_new(None)
         figure = ax.get_figure(root=True)
         if figure is not None:
-            figure.set_figheight(min(MOST_INCHES, 1.5 + 1.4 * INCHES_A_ROW * len(labels)))
+            figure.set_figheight(min(MOST_INCHES, 1.5 + 1.4 * INCHES_PER_ROW * len(labels)))
     rows, left = np.arange(len(labels)), np.zeros(len(labels))
     for number, outcome in enumerate(outcomes):
         colour = COLOURS_OF_OUTCOMES[number % len(COLOURS_OF_OUTCOMES)]

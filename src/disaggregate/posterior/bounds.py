@@ -63,8 +63,8 @@ def reported_shares(
     group = np.array([number_of.get(name, len(number_of)) for name in ids], dtype=np.intp)
     there = np.bincount(group, weights=counts, minlength=len(number_of) + 1)[:-1]
     shares = np.tile([0.0, 1.0], (len(number_of) + 1, 1))
-    is_told = ~hidden(members_of_groups(data), min_group_size)
-    for number in np.flatnonzero((there == data.people) & is_told):
+    is_shown = ~hidden(members_of_groups(data), min_group_size)
+    for number in np.flatnonzero((there == data.people) & is_shown):
         if data.populations[number] is None:
             shares[number] = data.evidence[number].share_bounds(int(data.people[number]))
     return ReportedShares(group, shares) if (shares != [0.0, 1.0]).any() else None

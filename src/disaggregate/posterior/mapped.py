@@ -72,7 +72,7 @@ def is_mapped(array: np.ndarray) -> bool:
 def require_intact(array: np.ndarray) -> None:
     """Raise ValueError if an array is in a file that was cut or changed since; others pass.
 
-    A file that was cut would end the process when its numbers are read, without a word.
+    A file that was cut would end the process when its numbers are read, without a message.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from disaggregate.posterior.outcomes import by_outcome, of_outcome, outcome_tabl
 from disaggregate.posterior.predictions import probability_draws, probability_interval, probability_mean
 from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
 from disaggregate.posterior.thinning import monte_carlo_error, thin_to
-from disaggregate.tables.containers import in_container, require_container
+from disaggregate.tables.dataframes import in_container, require_container
 from disaggregate.tables.features import read_features
 from disaggregate.tables.people import as_names, numbers, require_columns
 from disaggregate.tables.suppression import SHARES, members_of_groups, withhold

@@ -44,7 +44,7 @@ class SubgroupDraws:
     Attributes
     ----------
     keys : DataFrame
-        What each subgroup is, a row a subgroup.
+        What each subgroup is, one row per subgroup.
     draws : ndarray of shape (n_draws, n_subgroups)
         Rate of each subgroup in each draw.
     n : ndarray of int, shape (n_subgroups,)
@@ -98,7 +98,20 @@ class SubgroupDraws:
         return replace(self, contraction=rate_contraction(self.draws, prior.draws, self.weight))
 
     def table(self, level: float = 0.9) -> pd.DataFrame:
-        """Sum up the draws; columns as of :func:`subgroup_rates`."""
+        """Tabulate estimates with their uncertainty.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Probability of the credible intervals.
+
+        Returns
+        -------
+        DataFrame
+            The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``; with replicate
+            weights also ``std_error_posterior, std_error_design``, whose squares add up to that of ``std_error``.
+            A subgroup without any weight has no estimate.
+        """
         columns = summarise(self.draws, level, self._design_variance(), bounds=(0.0, 1.0))
         table = with_counts(self.keys, columns, self.n, self.weight)
         if self.bounds is not None:
@@ -113,21 +126,21 @@ class SubgroupDraws:
         return self.design_factor * squares(self.replicates, self.draws.mean(axis=0))
 
 
-def subgroup_rates(
+def subgroup_draws(
     probability: Probability,
     people: Any,
     by: str | Sequence[str],
     weights: ArrayLike | None = None,
     replicates: ArrayLike | None = None,
-    level: float = 0.9,
     members: GroupedData | None = None,
     *,
     counts: ArrayLike | None = None,
     outcomes: bool = False,
     design_factor: float | None = None,
     random_state: Any = 0,
-) -> pd.DataFrame:
-    """Tabulate the share of positives in each subgroup, with its uncertainty.
+    reported: ReportedShares | None = None,
+) -> SubgroupDraws:
+    """Find the share of positives in each subgroup, in each draw.
 
     A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: what share
     such people have in the long run, or in the large population that the table stands for. With
@@ -149,8 +162,6 @@ def subgroup_rates(
     replicates : array-like of shape (n_rows, n_replicates), optional
         Replicate weights. The design variance is the ``design_factor`` times the sum of squares of the
         replicates' deviations from the estimate.
-    level : float, default=0.9
-        Probability of the credible intervals.
     members : GroupedData, optional
         The reported groups that these rows are the members of. Each probability is then that given the own
         group's report too, as ``label_proba_`` is, and labels of ``outcomes=True`` are drawn to agree with
@@ -164,46 +175,8 @@ def subgroup_rates(
         replication, (n_replicates - 1) / n_replicates for a jackknife.
     random_state : None, int or numpy Generator, default=0
         Seed of the labels of ``outcomes=True``.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``; with replicate
-        weights also ``std_error_posterior, std_error_design``, whose squares add up to that of ``std_error``.
-        A subgroup without any weight has no estimate.
-    """
-    drawn = subgroup_draws(
-        probability,
-        people,
-        by,
-        weights,
-        replicates,
-        members,
-        counts=counts,
-        outcomes=outcomes,
-        design_factor=design_factor,
-        random_state=random_state,
-    )
-    return drawn.table(level)
-
-
-def subgroup_draws(
-    probability: Probability,
-    people: Any,
-    by: str | Sequence[str],
-    weights: ArrayLike | None = None,
-    replicates: ArrayLike | None = None,
-    members: GroupedData | None = None,
-    *,
-    counts: ArrayLike | None = None,
-    outcomes: bool = False,
-    design_factor: float | None = None,
-    random_state: Any = 0,
-    reported: ReportedShares | None = None,
-) -> SubgroupDraws:
-    """Find the rate of each subgroup in each draw; parameters as of :func:`subgroup_rates`.
-
-    ``reported`` is what the groups of the people report, for the bounds.
+    reported : ReportedShares, optional
+        What the groups of the people report, for the bounds.
     """
     names = as_names(by)
     require_columns(people, names)

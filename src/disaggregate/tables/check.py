@@ -6,13 +6,12 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from disaggregate.tables.check_counts import count_problems
+from disaggregate.tables.check_counts import count_problems, weight_problems
 from disaggregate.tables.check_features import feature_problems
 from disaggregate.tables.check_groups import group_problems
 from disaggregate.tables.check_reports import report_problems
 from disaggregate.tables.check_rows import row_problems
 from disaggregate.tables.check_spread import spread_problems
-from disaggregate.tables.check_weights import weight_problems
 from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
 

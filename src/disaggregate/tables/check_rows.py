@@ -31,10 +31,10 @@ def row_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     n_distinct = len(people) - n_repeated
     if not n_repeated or n_distinct < ENOUGH_ROWS or roles.count is not None:
         return
-    telling = _distinguishing_column(people, ~repeated)
-    if telling is None and n_repeated < n_distinct:
+    distinguishing = _distinguishing_column(people, ~repeated)
+    if distinguishing is None and n_repeated < n_distinct:
         return
-    why = f" though {telling!r} differs between nearly all others" if telling is not None else ""
+    why = f" though {distinguishing!r} differs between nearly all others" if distinguishing is not None else ""
     rows = some(row_numbers(people.index, np.flatnonzero(repeated)[:6].tolist()))
     yield Problem(
         "warning",

@@ -82,8 +82,8 @@ def sound_counts(people: pd.DataFrame, roles: Roles) -> Counts | None:
 
 def people_per_row(people: pd.DataFrame, roles: Roles) -> Counts:
     """Return how many people each row stands for: one where the table has no column of counts."""
-    is_told = roles.count is not None and roles.count in people
-    return read_counts(counts_of(people, roles) if is_told else None, len(people))
+    has_counts = roles.count is not None and roles.count in people
+    return read_counts(counts_of(people, roles) if has_counts else None, len(people))
 
 
 def n_people(people: pd.DataFrame, roles: Roles) -> int:

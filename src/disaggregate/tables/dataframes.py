@@ -1,9 +1,9 @@
-"""Dataframes of either library become pandas dataframes, and so do columns of results."""
+"""Dataframes of either library become pandas dataframes, and results become dataframes of either."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import pandas as pd
 
 from disaggregate.groups.forms import is_dataframe
 from disaggregate.tables.problems import TableError
+
+CONTAINERS = ("default", "pandas", "polars")
 
 
 def pandas_of(frame: Any) -> pd.DataFrame:
@@ -51,6 +53,45 @@ def require_distinct(names: list, where: str) -> None:
         raise TableError(f"{where} has columns of the same name: {listed}; rename or drop all but one.")
 
 
+def dataframe_of(columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Make a dataframe of columns of equal length; group ids of any type stay as they are."""
+    table = {}
+    for name, values in columns.items():
+        is_ids = isinstance(values, (list, tuple))
+        table[name] = pd.Series(list(values), dtype=object).infer_objects() if is_ids else values
+    return pd.DataFrame(table)
+
+
+def require_container(name: Any) -> None:
+    """Check that a name is one of the kinds of output."""
+    if name not in CONTAINERS:
+        raise ValueError(f"transform must be one of {', '.join(map(repr, CONTAINERS))}; got {name!r}.")
+
+
+def in_container(values: np.ndarray, columns: Sequence[Hashable], X: Any, kind: str) -> Any:
+    """Return a matrix as it is, or as a dataframe.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        The numbers.
+    columns : sequence of hashable
+        Names of its columns; polars has them as text.
+    X : dataframe or array-like
+        What was predicted; a pandas dataframe gives its index.
+    kind : {"default", "pandas", "polars"}
+        What to return.
+    """
+    if kind == "pandas":
+        index = X.index if isinstance(X, (pd.DataFrame, pd.Series)) else None
+        return pd.DataFrame(values, columns=list(columns), index=index)
+    if kind == "polars":
+        import polars as pl
+
+        return pl.DataFrame(values, schema=[str(name) for name in columns], orient="row")
+    return values
+
+
 def _pandas_column(column: Any) -> Any:
     dtype = column.dtype
     if dtype.is_integer() and column.null_count():
@@ -59,12 +100,3 @@ def _pandas_column(column: Any) -> Any:
     if dtype.is_integer() or dtype.is_float() or is_plain_time:
         return column.to_numpy()
     return pd.Series(column.to_list(), dtype=object).infer_objects()
-
-
-def dataframe_of(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Make a dataframe of columns of equal length; group ids of any type stay as they are."""
-    table = {}
-    for name, values in columns.items():
-        is_ids = isinstance(values, (list, tuple))
-        table[name] = pd.Series(list(values), dtype=object).infer_objects() if is_ids else values
-    return pd.DataFrame(table)

@@ -6,10 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import pandas as pd
 
-from disaggregate.tables.ids import Ids, group_ids
+from disaggregate.tables.ids import Ids, by_spelling, group_ids
 from disaggregate.tables.messages import plural, some
 from disaggregate.tables.problems import Problem
-from disaggregate.tables.spelling import by_spelling
 
 
 def matches(names: Iterable[Hashable], known: Iterable[Hashable]) -> tuple[dict[Hashable, Hashable], list[tuple]]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import re
+import unicodedata
+from collections.abc import Hashable, Iterable, Sequence
 from numbers import Real
 
 import pandas as pd
 
 from disaggregate.groups.forms import is_missing
 from disaggregate.tables.kinds import text_of
-from disaggregate.tables.spelling import by_spelling, spelling
 
 Ids = list[Hashable | None]
+
+_BLANKS = re.compile(r"\s+")
+_WHOLE = re.compile(r"0*(\d+)(?:\.0*)?")
 
 
 def group_ids(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tuple[Ids, Ids]:
@@ -57,6 +61,33 @@ def ids_like(column: pd.Series, names: Sequence[Hashable]) -> Ids:
     candidates = {name: known_by_spelling.get(spelling(name), []) for name in strange}
     meant = {name: found[0] for name, found in candidates.items() if len(found) == 1}
     return [meant.get(name, name) for name in ids]
+
+
+def spelling(name: Hashable) -> str:
+    """Return a name without what people write in several ways: capitals, blanks, zeros in front.
+
+    Parameters
+    ----------
+    name : hashable
+        Of a group.
+    """
+    text = _BLANKS.sub(" ", unicodedata.normalize("NFKC", str(name))).strip().casefold()
+    whole = _WHOLE.fullmatch(text)
+    return whole[1].lstrip("0") or "0" if whole else text
+
+
+def by_spelling(names: Iterable[Hashable]) -> dict[str, list[Hashable]]:
+    """Collect the names that have the same spelling.
+
+    Parameters
+    ----------
+    names : iterable of hashable
+        Of groups.
+    """
+    found: dict[str, list[Hashable]] = {}
+    for name in names:
+        found.setdefault(spelling(name), []).append(name)
+    return found
 
 
 def _ids(column: pd.Series) -> Ids:
