@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pytest import MonkeyPatch
+import pytest
 
 import disaggregate as dg
 from disaggregate.fitting import dense
@@ -199,19 +199,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="seed (default: 0)")
     arguments = parser.parse_args(argv)
     reported = Counter[str]()
-    before, dense._PRIOR_DRAWS = dense._PRIOR_DRAWS, 20  # enough to be reported; 400 take most of the time
-    try:
-        with tempfile.TemporaryDirectory() as name:
-            for run in range(arguments.first, arguments.first + arguments.runs):
-                rng, (n_outcomes, with_places) = (
-                    np.random.default_rng([arguments.seed, run]),
-                    WAYS[run % len(WAYS)],
-                )
-                reported.update(set(leaks(*random_tables(rng, n_outcomes), Path(name), with_places)))
-                if run % 50 == 49:
-                    print(f"tables {arguments.first} to {run}: {dict(reported)}", flush=True)
-    finally:
-        dense._PRIOR_DRAWS = before
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        shorten_pilots(patch)
+        patch.setattr(dense, "_PRIOR_DRAWS", 20)  # enough to be reported; 400 take most of the time
+        for run in range(arguments.first, arguments.first + arguments.runs):
+            rng, (n_outcomes, with_places) = np.random.default_rng([arguments.seed, run]), WAYS[run % len(WAYS)]
+            reported.update(set(leaks(*random_tables(rng, n_outcomes), Path(name), with_places)))
+            if run % 50 == 49:
+                print(f"tables {arguments.first} to {run}: {dict(reported)}", flush=True)
     print(f"{arguments.runs} tables")
     for leak, times in reported.most_common():
         print(f"{times:5d}  {leak}")
