@@ -1,7 +1,6 @@
 """From modes to single replicas to ladders: which way a fit takes, and that it says why."""
 
 import signal
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -173,14 +172,15 @@ def test_a_ladder_decides_near_ties_of_uncertain_evidence(known, expected):
 def test_a_kernel_that_only_trials_bring_back_is_tried_too(monkeypatch):
     """Modes may promise the best kernel more than its trial finds, so that one that seemed negligible counts."""
     shorten_pilots(monkeypatch)
-    monkeypatch.setattr(escalation, "_NEGLIGIBLE", 0.0)  # at first, the best one alone
-    whole, tried = escalation._tune, []
+    monkeypatch.setattr(escalation, "NEGLIGIBLE", 0.0)  # at first, the best one alone
+    monkeypatch.setattr(escalation, "distinct_modes", lambda data, modes: modes[:1])
+    tried = []
 
-    def disappointing(task):
-        tried.append(task)
-        return replace(whole(task), log_evidence=LogEvidence(-100.0, 0.1))
+    def disappointing(*trial):
+        tried.append(trial)
+        return LogEvidence(-100.0, 0.1)
 
-    monkeypatch.setattr(escalation, "_tune", disappointing)
+    monkeypatch.setattr(escalation, "bridge_evidence", disappointing)
     X, shares, groups = mirror_images(4, 4)
     quick = {**SHORT, "n_draws": 20, "n_burn": 10, "n_chains": 2, "n_jobs": 1}
     model = GroupStatsClassifier(**{**quick, "kernel": "auto", "gamma": 1.0}).fit(X, shares, groups=groups)
