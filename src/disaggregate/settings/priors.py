@@ -27,6 +27,10 @@ _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 # noise of small samples does for differences between places, and makes those between people too small.
 _FLOOR, _PLACE_FLOOR = 0.03, 0.01
 
+# How alike people of one cell are: the root of phi is half-normal, where phi / (1 + phi) is the correlation of two
+# of them. At the floor, rates of cells differ by half a hundredth.
+_CELL, _CELL_FLOOR = 0.15, 0.01
+
 # Learned confidence: 1 / sqrt(chi), about twice the standard deviation of a reported share near one half, is
 # half-normal with this deviation. Below the floor, a confidence of some 100,000, shares are as good as exact.
 _REPORT, _REPORT_FLOOR = 0.2, 0.003
@@ -99,7 +103,7 @@ class GaussianProcess(WeightPrior):
         self.nu = nu
 
     def component_priors(self, of_places: bool) -> dict[str, ScalePrior]:
-        """Return the priors of the scales of the components "individual", "context" and "place", and of reports.
+        """Return the priors of the scales of the components, by name, with those of cells and of reports.
 
         Parameters
         ----------
@@ -115,6 +119,7 @@ class GaussianProcess(WeightPrior):
             "context": half_normal(_CONTEXT if of_places else _CONTEXT_OF_PEOPLE, _FLOOR),
             "place": half_normal(_PLACE if of_places else _PLACE_OF_PEOPLE, _PLACE_FLOOR),
             "report": half_normal(_REPORT, _REPORT_FLOOR),
+            "cell": half_normal(_CELL, _CELL_FLOOR),
         }
 
     def scale_prior_around(self, of_places: bool) -> tuple[float, float]:
