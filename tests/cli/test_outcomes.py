@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 
 from disaggregate import load
-from disaggregate.analysis.privacy import disclosure
-from disaggregate.analysis.sensitivity import subgroup_sensitivity
+from disaggregate.analysis.privacy import _is_settled, disclosure
+from disaggregate.analysis.sensitivity import side_by_side
 from disaggregate.cli.main import main
+from disaggregate.evidence import Bounds, Counts, PopulationShares, Shares, Unknown
+from disaggregate.groups.outcomes import group_outcomes
 from disaggregate.report import write_report
 from disaggregate.report.findings import find
 from disaggregate.report.outcomes import estimates_by_column, transfer_table
@@ -172,11 +174,47 @@ def test_plots_keep_silent_about_few(folder):
     }
 
 
-def test_what_there_is_not_yet_says_so(folder, tmp_path):
-    analysis, people = load(folder / "m.dgz"), folder / "people.csv"
-    for attempt in (
-        lambda: subgroup_sensitivity(analysis, people, ["sex"]),
-        lambda: disclosure(analysis),
-    ):
-        with pytest.raises(ValueError, match="not yet for more than two outcomes; use"):
-            attempt()
+def test_sensitivity_has_a_row_per_outcome_and_goes_into_the_report(folder, tmp_path):
+    tables, path = [str(folder / "m.dgz"), str(folder / "people.csv")], str(tmp_path / "moved.csv")
+    assert main(["sensitivity", *tables, "--by", "sex", "--change", "trust", "--json", "-o", path]) == 0
+    moved = pd.read_csv(path)
+    assert moved["outcome"].tolist() == 2 * ([*OUTCOMES] + [o for o in OUTCOMES for _ in "fm"])
+    assert moved.loc[moved["change"] != "as it is", "shift"].abs().max() > 0.001
+    by_change = moved[moved["by"] == "sex"].groupby(["change", "subgroup"])["estimate"].sum()
+    np.testing.assert_allclose(by_change, 1.0)
+    wide = side_by_side(moved[moved["by"] == "sex"])
+    assert wide[["subgroup", "outcome"]].duplicated().sum() == 0
+    assert len(wide) == 6
+    page = tmp_path / "report.html"
+    write_report(load(folder / "m.dgz"), folder / "people.csv", page, sensitivity=path)
+    assert "Estimated share of “purple” by sex under other choices." in page.read_text(encoding="utf-8")
+    one = load(folder / "m.dgz").of_outcome("purple")
+    with pytest.raises(TableError, match="about several outcomes"):
+        write_report(one, folder / "people.csv", page, sensitivity=path)
+
+
+def test_disclosure_counts_labels_of_any_outcome(folder):
+    table = disclosure(load(folder / "m.dgz"), sure=0.5)
+    assert table["n"].tolist() == [6] * 8
+    assert table["surest"].between(1.0 / 3.0, 1.0).all()
+    assert table["sure"].sum() > 0
+
+
+SETTLED = {
+    "all": (Counts({"a": 5, "b": 0, "c": 0}), True),
+    "all of an outcome that is left": (Counts({"a": 0, "b": 0}), True),
+    "all of two that are not told apart": (Counts({"a": 0}), False),
+    "all but one": (Counts({"a": 4, "b": 1, "c": 0}), False),
+    "a share of one": (Shares({"a": 0.0, "b": 1.0, "c": 0.0}), True),
+    "a share that is hardly trusted": (Shares({"a": 0.01, "b": 0.98, "c": 0.01}, confidence=5.0), False),
+    "bounds": (Bounds({"a": (5, 5)}), True),
+    "a population": (PopulationShares({"a": 1.0, "b": 0.0, "c": 0.0}), False),
+    "nothing": (Unknown(), False),
+}
+
+
+@pytest.mark.parametrize("name", SETTLED)
+def test_reports_that_settle_every_label(name):
+    report, is_settled = SETTLED[name]
+    data = group_outcomes(["g"] * 5 + ["h"] * 2, {"g": report, "h": Counts({"b": 1, "c": 1})}, ["a", "b", "c"])
+    assert _is_settled(data).tolist() == [is_settled, False]

@@ -57,6 +57,17 @@ WRONG = {
         {"voters": 9},
         "count 9.*4 people",
     ),
+    "too little": (
+        {"shares": ["green", "purple"]},
+        {"purple": [0.5, 0.5, 0.1]},
+        "'x'.*add up to 0.75.*\\(rest\\)",
+    ),
+    "other members": ({"positives": ["n_green", "n_purple"]}, {}, "'x'.*add up to 3.*4 members.*\\(rest\\)"),
+    "nobody": (
+        {"shares": ["green", "purple", "sure"]},
+        {"green": 0.5, "purple": 0.5, "sure": 0.0},
+        "no group has any share of 'sure'",
+    ),
     "broken counts": ({"positives": ["n_green", "n_purple"]}, {"n_green": 0.5}, "whole numbers"),
 }
 
@@ -73,6 +84,7 @@ ROLES = {
     "rest alone": ({"rest": "other", "share": "green"}, "rest"),
     "both": ({"shares": ["green", "purple"], "share": "sure"}, "alone"),
     "the same name": ({"shares": ["green", "purple"], "rest": "green"}, "another outcome"),
+    "twice": ({"shares": ["green", "green", "purple"]}, "^column 'green' is given as shares and shares[^\n]*$"),
     "unknown": ({"shares": ["green", "purpel"]}, "did you mean 'purple'"),
 }
 
@@ -86,7 +98,7 @@ def test_wrong_roles_are_reported(name):
 
 def errors_of_weighted_people(sampled):
     people = PEOPLE.assign(w=1.0)
-    roles = resolve_roles(people, RESULTS, group="place", shares=["green", "purple"], weight="w")
+    roles = resolve_roles(people, RESULTS, group="place", shares=["green", "purple"], rest="other", weight="w")
     problems = check_tables(people, RESULTS, roles, sampled=sampled)
     return [problem.message for problem in problems if problem.level == "error"]
 
@@ -96,3 +108,11 @@ def test_weights_of_several_outcomes_are_for_samples():
     (message,) = errors_of_weighted_people(sampled=False)
     assert "weight" in message
     assert "sampled" in message
+
+
+def test_shares_that_cannot_be_counts_are_perhaps_those_of_a_population():
+    results = RESULTS.assign(green=[0.3, 0.5, 0.25], purple=[0.5, 0.5, 0.25])
+    roles = resolve_roles(PEOPLE, results, group="place", shares=["green", "purple"], rest="other")
+    (advice,) = [problem for problem in check_tables(PEOPLE, results, roles) if problem.kind == "sampled"]
+    assert advice.where == "results, column 'green'"
+    assert "PopulationShares" in advice.message

@@ -148,7 +148,7 @@ def avg_comparisons(
     how = read_variables(people, variables)
     n_each = read_counts(counts, len(people))
     weight = weights_of_rows(weights, n_each)
-    silence = _Silence(read_weights(weights, len(people)), n_each, min_group_size)
+    suppressed = _Suppressed(read_weights(weights, len(people)), n_each, min_group_size)
     if variables is None:
         how = {name: None for name in how if column(people, name).notna().any()}
 
@@ -157,9 +157,9 @@ def avg_comparisons(
         found: list[_Compared] = []
         for name, option in how.items():
             if _has_levels(people, name, option):
-                found += _compare_levels(by, people, name, option, weight, silence)
+                found += _compare_levels(by, people, name, option, weight, suppressed)
             else:
-                found.append(_compare_step(by, people, name, option, weight, n_each, as_it_is, silence))
+                found.append(_compare_step(by, people, name, option, weight, n_each, as_it_is, suppressed))
         return found
 
     return _suppressed(compared(predict), None if prior is None else compared(prior), level, min_group_size)
@@ -170,7 +170,7 @@ _Compared = tuple[str, str, tuple[FloatArray, FloatArray] | None]
 
 
 @dataclass(frozen=True)
-class _Silence:
+class _Suppressed:
     """Which effects must not be shown.
 
     Attributes
@@ -241,13 +241,13 @@ def _compare_step(
     weight: FloatArray,
     counts: Counts,
     as_it_is: Callable[[], FloatArray],
-    silence: _Silence,
+    suppressed: _Suppressed,
 ) -> _Compared:
     values = numbers(people, name)
     known = _of_known(weight, values, name)
     choose = _date_step if is_date(column(people, name)) else _step
     size, label = choose(values, name, step, counts)
-    if silence.about_those_with(~np.isnan(values)):
+    if suppressed.about_those_with(~np.isnan(values)):
         return name, label, None
     raised = average_draws(predict, with_numbers(people, name, values + size), known)
     before = average_draws(predict, people, known) if np.isnan(values).any() else as_it_is()
@@ -297,13 +297,13 @@ def _has_levels(people: Any, name: str, option: Any) -> bool:
 
 
 def _compare_levels(
-    predict: Predict, people: Any, name: str, reference: Any, weight: FloatArray, silence: _Silence
+    predict: Predict, people: Any, name: str, reference: Any, weight: FloatArray, suppressed: _Suppressed
 ) -> list[_Compared]:
     levels = levels_of(column(people, name))
     if not levels:
         raise ValueError(f"column {name!r} holds no values, so there is nothing to compare; leave it out.")
     named = {text_of(level): level for level in levels}
-    silent = silence.about_levels(column(people, name), levels)
+    silent = suppressed.about_levels(column(people, name), levels)
     shown = [level for level, is_silent in zip(levels, silent, strict=True) if not is_silent]
     chosen = next(iter([*shown, *levels])) if reference is None else named.get(text_of(reference))
     if chosen is None:

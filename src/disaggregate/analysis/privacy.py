@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from disaggregate.analysis.two_outcomes import require_two_outcomes
 from disaggregate.groups.grouped import GroupedData
+from disaggregate.groups.outcome_evidence import OutcomeEvidence
+from disaggregate.groups.outcomes import GroupedOutcomes
 from disaggregate.tables.dataframes import dataframe_of
 from disaggregate.tables.suppression import hidden, members_of_groups
 
@@ -39,12 +40,10 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
         report alone; ``sure``, how many labels are almost certain to whoever has the model; ``surest``, the
         highest probability of a label among them; ``says``, the same in words.
     """
-    require_two_outcomes(
-        model, "disclosure", "the largest label_proba_ of each row, whose label is almost certain"
-    )
     classifier = getattr(model, "classifier", model)
     data, probability = classifier._data, _of_members(classifier)
-    certainty = np.maximum(probability, 1.0 - probability)[data.order]
+    likeliest = np.maximum(probability, 1.0 - probability) if probability.ndim == 1 else probability.max(axis=1)
+    certainty = likeliest[data.order]
     starts = data.offsets[:-1]
     settled = np.where(_is_settled(data), data.people, 0)
     of_row = 1 if data.counts is None else data.counts
@@ -74,12 +73,12 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
     min_group_size : int
         Smallest group whose members may be distinguished.
     """
-    require_two_outcomes(model, "withholding of label_proba_", "label_proba_ of groups that are large enough")
     classifier = getattr(model, "classifier", model)
     data = classifier._data
     withheld = hidden(members_of_groups(data), min_group_size) | _is_settled(data)
-    by_row = data.in_caller_order(np.repeat(withheld, data.sizes))
-    return np.where(by_row, np.nan, _of_members(classifier))
+    probability = _of_members(classifier).copy()
+    probability[data.in_caller_order(np.repeat(withheld, data.sizes))] = np.nan
+    return probability
 
 
 def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[np.float64]:
@@ -143,12 +142,31 @@ def _of_members(classifier: Any) -> NDArray[np.float64]:
 
 def _is_settled(data: GroupedData) -> NDArray[np.bool_]:
     """Find which reports leave one count only, none or all, or make every other almost impossible."""
+    if isinstance(data, GroupedOutcomes):
+        by_group = zip(data.evidence, data.people.tolist(), strict=True)
+        return np.array([_leaves_one_outcome(known, n, len(data.outcomes)) for known, n in by_group], dtype=bool)
     settled = []
     for start, stop in pairwise(data.starts):
         log_likelihood = data.log_likelihood[start:stop]
         likelihood = np.exp(log_likelihood - log_likelihood.max())
         settled.append(max(likelihood[0], likelihood[-1]) >= _SURE * likelihood.sum())
     return np.array(settled, dtype=bool)
+
+
+def _leaves_one_outcome(report: Any, n: int, n_outcomes: int) -> bool:
+    """Return whether a report leaves everybody the same outcome, or makes any other counts almost impossible."""
+    if not isinstance(report, OutcomeEvidence) or report.population is not None:
+        return False
+    n_told = len(report.named_outcomes)
+    counts = report.likely(n, n_told < n_outcomes)
+    most = int(counts.argmax())
+    is_one = most < n_told or n_told == n_outcomes - 1  # not several that the report does not tell apart
+    if counts[most] < n or not is_one:
+        return False
+    moved = np.delete(np.eye(len(counts), dtype=np.int64), most, axis=0)
+    moved[:, most] = -1
+    log_likelihood = report.log_likelihood(counts + np.vstack([np.zeros_like(counts), moved]))
+    return bool(np.exp(log_likelihood - log_likelihood[0]).sum() * _SURE <= 1.0)
 
 
 def _words(n: int, settled: int, n_sure: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -13,9 +14,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from disaggregate.analysis.analysis import Analysis
-from disaggregate.analysis.two_outcomes import require_two_outcomes
-from disaggregate.groups.evidence import Evidence
 from disaggregate.parallel.interrupts import deferred_interrupts
+from disaggregate.posterior.outcomes import OUTCOME
 from disaggregate.settings import as_prior, is_sparse
 from disaggregate.tables.counts import counts_to_fit, rows_with_people
 from disaggregate.tables.kinds import text_of
@@ -35,7 +35,7 @@ CHANGES = {
     "context": "make-up of groups matters",
     "no_context": "make-up of groups does not matter",
 }
-COLUMNS = ("by", "subgroup", "n", "change", "estimate", "std_error", "conf_low", "conf_high")
+COLUMNS = ("by", "subgroup", OUTCOME, "n", "change", "estimate", "std_error", "conf_low", "conf_high")
 SHIFTS = ("shift", "shift_in_std_errors")
 LARGEST = "largest shift"
 EFFECTIVE = "effective"
@@ -88,10 +88,10 @@ def subgroup_sensitivity(
     -------
     DataFrame
         Columns ``by, subgroup, n, change, estimate, std_error, conf_low, conf_high, shift, shift_in_std_errors``,
-        first the fit "as it is". Shifts are from that fit, and in its standard errors: beyond 1 the choice matters
-        more than the noise. ``effective`` is the number of people that a rate represents, by their weights.
+        first the fit "as it is"; with more than two outcomes also ``outcome``, after ``subgroup``. Shifts are from
+        that fit, and in its standard errors: beyond 1 the choice matters more than the noise. ``effective`` is the
+        number of people that a rate represents, by their weights.
     """
-    require_two_outcomes(analysis, "sensitivity", "fits with other settings, one by one")
     table = analysis.read(people)
     groupings = [[], *(as_names(entry) for entry in by)]
     require_columns(table, [name for names in groupings for name in names])
@@ -118,13 +118,15 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per subgroup: ``subgroup``, the estimate under each change by its name, and ``largest shift``, in
-        standard errors of the fit as it is; and ``note``, where numbers were suppressed.
+        One row per subgroup, and per outcome where there are more than two: ``subgroup``, ``outcome``, the
+        estimate under each change by its name, and ``largest shift``, in standard errors of the fit as it is; and
+        ``note``, where numbers were suppressed.
     """
     changes = list(dict.fromkeys(rows["change"]))
-    estimates = rows.set_index(["subgroup", "change"])["estimate"].unstack(sort=False)
-    largest = rows["shift_in_std_errors"].abs().groupby(rows["subgroup"]).max()
-    why = {NOTE: rows.groupby("subgroup")[NOTE].first()} if NOTE in rows else {}
+    keys = [name for name in ("subgroup", OUTCOME) if name in rows]
+    estimates = rows.set_index([*keys, "change"])["estimate"].unstack(sort=False)
+    largest = rows["shift_in_std_errors"].abs().groupby([rows[name] for name in keys]).max()
+    why = {NOTE: rows.groupby(keys)[NOTE].first()} if NOTE in rows else {}
     return estimates[changes].assign(**{LARGEST: largest}, **why).rename_axis(columns=None).reset_index()
 
 
@@ -175,7 +177,7 @@ def _fitted_again(
 ) -> Analysis:
     data = analysis.classifier._data
     ids = data.ids
-    evidence: dict[Hashable, Evidence] = dict(zip(data.names, data.evidence, strict=True))
+    evidence: dict[Hashable, Any] = dict(zip(data.names, data.evidence, strict=True))
     if change == "trust":
         evidence = {name: known.trusted_less(_LITTLE_TRUST, _TIMES_THE_PRIOR) for name, known in evidence.items()}
     settings = _settings(analysis, change) | {"progress": progress}
@@ -215,12 +217,14 @@ def _rates(
     min_group_size: int,
 ) -> pd.DataFrame:
     parts = []
-    for names in groupings:
-        drawn = analysis.subgroup_draws(people, names)
+    for names, outcome in product(groupings, analysis.outcomes or [None]):
+        drawn = analysis.subgroup_draws(people, names, outcome=outcome)
         rates = withhold(drawn.table(level), min_group_size, members=drawn.effective, by=names)
         keys = rates[names].astype(object).where(rates[names].notna(), "missing")
         subgroup = [", ".join(map(text_of, row)) or "everybody" for row in keys.to_numpy()]
-        new = {"by": ", ".join(names) or "everybody", "subgroup": subgroup, "change": change}
+        new: dict[str, Any] = {"by": ", ".join(names) or "everybody", "subgroup": subgroup, "change": change}
+        if outcome is not None:
+            new[OUTCOME] = outcome
         parts.append(rates.assign(**new, **{EFFECTIVE: drawn.effective}))
     whole = pd.concat(parts, ignore_index=True)
     return whole[[name for name in (*COLUMNS, EFFECTIVE, NOTE) if name in whole]]

@@ -28,7 +28,7 @@ from disaggregate.sampler.evenly_spaced import evenly_spaced
 from disaggregate.sampler.rungs import first_powers
 
 # Searches for modes: enough to drop kernels of negligible weight, and more for the others, in pairs from opposite
-# sides of the prior, as searches from one side alone miss one of two modes every now and then.
+# sides of the prior, as searches from one side alone sometimes miss one of two modes.
 _FIRST_SEARCHES, MORE_SEARCHES = 2, 6
 
 # Log odds against the best kernel beyond which the normal approximation at the mode settles that a kernel is

@@ -121,6 +121,16 @@ class OutcomeEvidence(ABC):
         """How exact the report says it is, where it says so by a number."""
         return None
 
+    def trusted_less(self, most: float, divisor: float) -> OutcomeEvidence:
+        """Return the report with a lower confidence, where it states one; else itself.
+
+        Parameters
+        ----------
+        most, divisor : float
+            As of :meth:`disaggregate.groups.evidence.Evidence.trusted_less`.
+        """
+        return self
+
     @property
     def population(self) -> PopulationShares | None:
         """The population of which the members are a sample, if there is one."""
@@ -227,6 +237,9 @@ class Shares(OutcomeEvidence):
     @property
     def is_uninformative(self) -> bool:
         return self.confidence == 0.0
+
+    def trusted_less(self, most: float, divisor: float) -> Shares:
+        return Shares(self.shares, min(most, self.confidence / divisor))
 
     def log_likelihood(self, counts: np.ndarray) -> np.ndarray:
         chi, shares = min(self.confidence, _SHARPEST), _partition(self.shares, counts.shape[1] > len(self.shares))

@@ -31,7 +31,7 @@ class Interrupts:
         self.process = os.getpid()  # a forked process starts without it
 
     def defer(self) -> None:
-        """Note the next interrupt from now on, instead of raising it; one more is meant, and raised."""
+        """Note the next interrupt from now on, instead of raising it; a second one is raised."""
         self.came, self.is_deferred = False, True
 
     def note(self, number: int, frame: FrameType | None) -> None:
@@ -46,7 +46,7 @@ _current: Interrupts | None = None
 
 @contextmanager
 def deferred_interrupts() -> Iterator[Interrupts]:
-    """Let the body of a ``with`` statement defer interrupts; until it does, they are raised as ever.
+    """Let the body of a ``with`` statement defer interrupts; until it does, they are raised as usual.
 
     Such statements may be nested: what an inner one defers is deferred until the outermost one ends. The caller
     that opened it looks after its end whether an interrupt came. Signals go to the main thread; elsewhere, and

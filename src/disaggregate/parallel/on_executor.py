@@ -53,7 +53,7 @@ class OnExecutor:
             found = list(executor.map(run_for, [(runner, seconds) for runner in waiting]))
         except KeyboardInterrupt:
             if is_interrupted():
-                raise  # the second one, which is meant
+                raise  # the second one is raised
             return False
         except Exception:
             if is_interrupted():  # the terminal interrupts processes of a pool too, and some do not survive it

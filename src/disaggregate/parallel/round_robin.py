@@ -66,7 +66,7 @@ class _RoundRobin:
             except KeyboardInterrupt:
                 self._stopped.set()
                 if is_interrupted():
-                    raise  # the second one, which is meant
+                    raise  # the second one is raised
                 _wait_for(futures, lambda: None)
                 return False
             except BaseException:

@@ -35,7 +35,7 @@ class Watcher:
         """Learn that a runner has moved on; called by the thread that moved it, which then leaves it alone."""
 
     def while_waiting(self) -> None:
-        """Do what is due; called some times per second by the caller of the runners, or after each round."""
+        """Do what is due; called several times per second by the caller of the runners, or after each round."""
 
 
 class Executor(Protocol):

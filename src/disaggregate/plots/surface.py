@@ -24,7 +24,7 @@ class HasPredictProba(Protocol):
     """Any classifier whose second column of probabilities is that of a positive."""
 
     def predict_proba(self, X: Any) -> Any:
-        """Return one row of probabilities an individual."""
+        """Return one row of probabilities per individual."""
 
 
 def probability_surface(

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from disaggregate.tables.people import Rows, take_rows
 
-# What knows the probability of each person, by their rows in a table: ``probability(rows)`` is of shape
+# Gives the probability of each person, by their rows in a table: ``probability(rows)`` is of shape
 # (n_draws, n_rows), or (n_chains, n_draws, n_rows). Rows come as a slice or as an array of row numbers, so that
 # both ``X[rows]`` and ``people.iloc[rows]`` work.
 Probability = Callable[[Rows], np.ndarray]
 
-# What knows it of any table of people, such as ``model.predict_draws``.
+# Gives it for any table of people, such as ``model.predict_draws``.
 Predict = Callable[[Any], np.ndarray]
 
 VALUES_AT_ONCE = 2**22

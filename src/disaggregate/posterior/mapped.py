@@ -61,7 +61,7 @@ def map_draws(path: Path, checksum: int) -> np.ndarray:
 def require_intact(array: np.ndarray) -> None:
     """Raise ValueError if an array is in a file that was cut or changed since; others pass.
 
-    A file that was cut would end the process when its numbers are read, without a word.
+    A file that was cut would end the process when its numbers are read, without a message.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ VALUES_AT_ONCE = 2**22
 # Terms lost to underflow are below 1e-300, hence without weight in any total above this.
 _SAFE_TOTAL = 1e-200
 
-# A probability that rounding took to 0 or 1 could contradict a report for ever.
+# A probability that rounding took to 0 or 1 could always contradict a report.
 _LEAST = 1e-300
 _MOST = 1.0 - 2.0**-53
 

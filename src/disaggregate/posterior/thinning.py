@@ -1,4 +1,4 @@
-"""As few draws as a wanted precision needs, and the Monte Carlo error that comes with them."""
+"""As few draws as the requested precision needs, and the Monte Carlo error that comes with them."""
 
 from __future__ import annotations
 

@@ -32,6 +32,7 @@ from disaggregate.report.groups import groups_section
 from disaggregate.report.information import information_elements
 from disaggregate.report.limits import limits_section
 from disaggregate.report.percentages import level_in_words, plain, share
+from disaggregate.report.sensitivity import of_outcome, sensitivity_section
 from disaggregate.report.subgroups import MOST_ROWS_DRAWN, Rates, axis_of, forest_part
 from disaggregate.report.tables import NOTHING
 from disaggregate.tables.suppression import NOTE, SUPPRESSED, is_suppressed
@@ -48,7 +49,9 @@ _NARROW = 7.0
 EVERYBODY = "Everybody"
 
 
-def outcome_sections(analysis: Analysis, found: ByOutcome, diagnostics: Diagnostics) -> list[Section]:
+def outcome_sections(
+    analysis: Analysis, found: ByOutcome, diagnostics: Diagnostics, moved: pd.DataFrame | None = None
+) -> list[Section]:
     """Put what was found of each outcome into sections.
 
     Parameters
@@ -59,6 +62,8 @@ def outcome_sections(analysis: Analysis, found: ByOutcome, diagnostics: Diagnost
         Outcome to its findings, all about the same people and columns.
     diagnostics : Diagnostics
         With a verdict that names no group that is too small.
+    moved : DataFrame, optional
+        A sensitivity run, as :func:`.sensitivity.read_sensitivity` returns it.
     """
     first = next(iter(found.values()))
     return [
@@ -67,7 +72,12 @@ def outcome_sections(analysis: Analysis, found: ByOutcome, diagnostics: Diagnost
         _each("effects", "Effects", found, lambda name: _effects(analysis.of_outcome(name), found[name])),
         _each("groups", "Groups", found, lambda name: _groups(analysis.of_outcome(name), found[name])),
         _limits(analysis, found),
+        *([] if moved is None else [_each("sensitivity", "Sensitivity", found, _moved(moved))]),
     ]
+
+
+def _moved(table: pd.DataFrame) -> Callable[[Hashable], Section]:
+    return lambda name: sensitivity_section(of_outcome(table, name), str(name))
 
 
 def _effects(one: Analysis, findings: Findings) -> Section:

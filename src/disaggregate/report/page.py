@@ -147,8 +147,6 @@ def make_sections(
     chosen = [features] if isinstance(features, str) else features
     options: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
     if analysis.outcomes:
-        if moved is not None:
-            raise ValueError("sensitivity is not yet for more than two outcomes; leave it out of the report.")
         found = {
             name: find(analysis.of_outcome(name), table, by=columns, features=chosen, **options)
             for name in analysis.outcomes
@@ -156,7 +154,7 @@ def make_sections(
         diagnostics = publishable_diagnostics(analysis, min_group_size)
         every = [rates for own in found.values() for rates in own.rates]
         appendix = _appendix(analysis, table, min_group_size, diagnostics, every)
-        return [*outcome_sections(analysis, found, diagnostics), appendix]
+        return [*outcome_sections(analysis, found, diagnostics, moved), appendix]
     return sections_of(analysis, find(analysis, table, by=columns, features=chosen, **options), moved)
 
 

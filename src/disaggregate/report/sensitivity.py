@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from disaggregate.analysis.sensitivity import AS_IT_IS, COLUMNS, EFFECTIVE, LARGEST, SHIFTS, side_by_side
+from disaggregate.posterior.outcomes import OUTCOME
 from disaggregate.report.elements import Element, Heading, Section, Text
 from disaggregate.report.tables import as_table
 from disaggregate.tables.files import read_table
@@ -32,14 +33,15 @@ def read_sensitivity(source: Any, min_group_size: int = 1) -> pd.DataFrame:
     min_group_size : int, default=1
         Numbers of subgroups of fewer people, and what would give them away, are left out.
     """
-    table = read_table(source, {"by": "text", "subgroup": "text", "change": "text"})
-    missing = [name for name in (*COLUMNS, *SHIFTS) if name not in table]
+    table = read_table(source, {"by": "text", "subgroup": "text", "change": "text", OUTCOME: "text"})
+    missing = [name for name in (*COLUMNS, *SHIFTS) if name not in table and name != OUTCOME]
     if missing:
         raise TableError(
             f"the table of sensitivity has no column {missing[0]!r}; give what `disaggregate sensitivity` wrote."
         )
     table = table.fillna({"subgroup": "missing"})  # a level may be called as files call what is missing
-    if table.duplicated(["by", "subgroup", "change"]).any():
+    of_outcomes = [OUTCOME] if OUTCOME in table else []
+    if table.duplicated(["by", "subgroup", "change", *of_outcomes]).any():
         raise TableError(
             "the table of sensitivity has several rows for one subgroup and change; keep one of each."
         )
@@ -48,12 +50,32 @@ def read_sensitivity(source: Any, min_group_size: int = 1) -> pd.DataFrame:
             f"the table of sensitivity must hold the fit {AS_IT_IS!r} and one under another choice at least; give "
             "what `disaggregate sensitivity` wrote."
         )
-    parts = [_withheld(part, min_group_size) for _, part in table.groupby(["by", "change"], sort=False)]
+    parts = [
+        _withheld(part, min_group_size) for _, part in table.groupby(["by", "change", *of_outcomes], sort=False)
+    ]
     return pd.concat(parts).sort_index()
 
 
 def _withheld(part: pd.DataFrame, min_group_size: int) -> pd.DataFrame:
     return withhold(part, min_group_size, (*ESTIMATES, *SHIFTS), part.get(EFFECTIVE))
+
+
+def of_outcome(table: pd.DataFrame, outcome: Any) -> pd.DataFrame:
+    """Take the rows of one of several outcomes.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As :func:`read_sensitivity` returns it.
+    outcome : hashable
+        The outcome.
+    """
+    if OUTCOME not in table:
+        raise TableError("the table of sensitivity is about one outcome; this model has several.")
+    found = table[table[OUTCOME] == str(outcome)].drop(columns=OUTCOME)
+    if not len(found):
+        raise TableError(f"the table of sensitivity says nothing of {outcome!r}; give that of this model.")
+    return found
 
 
 def sensitivity_section(table: pd.DataFrame, outcome: str) -> Section:
@@ -62,10 +84,12 @@ def sensitivity_section(table: pd.DataFrame, outcome: str) -> Section:
     Parameters
     ----------
     table : DataFrame
-        As :func:`read_sensitivity` returns it.
+        As :func:`read_sensitivity` returns it, about one outcome.
     outcome : str
         What it is called.
     """
+    if OUTCOME in table:
+        raise TableError("the table of sensitivity is about several outcomes; this model has one.")
     elements: list[Element] = [Text(_MEANING), Text(_summary(table))]
     for by, rows in table.groupby("by", sort=False):
         elements += [Heading("Everybody" if by == "everybody" else f"By {by}"), _moved(str(by), rows, outcome)]

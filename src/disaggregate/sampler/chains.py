@@ -20,7 +20,7 @@ def sparse_chains(
     powers: np.ndarray,
     generators: list[np.random.Generator],
 ) -> list[SparseChain] | list[LadderChain]:
-    """Set up one chain a generator.
+    """Set up one chain per generator.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ def draw_all_labels(
 
 
 def walk_scores(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
-    """Move Z by the published step: one random-walk Metropolis proposal a group, eq. (12).
+    """Move Z by the published step: one random-walk Metropolis proposal per group, eq. (12).
 
     The step is 2.4 / sqrt(n). Groups that are all negative or all positive are drawn exactly.
     """

@@ -64,7 +64,7 @@ def _locked(path: Path, name: str) -> Iterator[None]:
 
 
 def _acquired(lock: Path, what: str) -> int | None:
-    """Lock a file, made for it; None where no file can be made, as writing will say that too."""
+    """Lock a file, made for it; None where no file can be made, as writing will report that."""
     while True:
         try:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)

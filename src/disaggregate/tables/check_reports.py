@@ -44,8 +44,9 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
             "them, but they get predictions.",
         )
     has_sizes = roles.count is None or sound_counts(people, roles) is not None
-    if roles.share is not None and roles.confidence is None and not sampled and has_sizes:
-        yield from _impossible_shares(people, results, roles)
+    if roles.confidence is None and not sampled and has_sizes:
+        for name in roles.shares or roles.names("share"):
+            yield from _impossible_shares(people, results, roles, name)
 
 
 def could_be_counts(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -66,11 +67,13 @@ def _digits(shares: np.ndarray) -> int:
     return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
-def _impossible_shares(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+def _impossible_shares(
+    people: pd.DataFrame, results: pd.DataFrame, roles: Roles, column: str
+) -> Iterator[Problem]:
     of_people, of_results = group_ids(people, results, roles.group)
     n_people = n_people_by_group(of_people, sound_counts(people, roles))
     try:
-        shares = numbers_of(results[roles.share])
+        shares = numbers_of(results[column])
     except TableError:
         return  # reported as an error already
     usable = np.array([group in n_people for group in of_results]) & (shares >= 0.0) & (shares <= 1.0)
@@ -83,9 +86,9 @@ def _impossible_shares(people: pd.DataFrame, results: pd.DataFrame, roles: Roles
         whom = "rows" if roles.count is None else "people"
         yield Problem(
             "advice",
-            column_of("results", roles.share),
+            column_of("results", column),
             f"{plural(len(wrong), 'share')} of {len(groups)} cannot be a count of the {whom}: {some(wrong)} (no "
             f"whole number of {n} is {share:g}). If the people are a sample of their group, say so: sampled, "
-            "which is dg.evidence.Population.",
+            f"which is dg.evidence.{'PopulationShares' if roles.shares else 'Population'}.",
             "sampled",
         )

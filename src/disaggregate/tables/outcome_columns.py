@@ -14,13 +14,17 @@ import numpy as np
 import pandas as pd
 
 from disaggregate.groups.evidence import Unknown
-from disaggregate.groups.outcome_evidence import ROUNDING, Counts, PopulationShares, Shares
+from disaggregate.groups.outcome_evidence import ROUNDING, Counts, OutcomeEvidence, PopulationShares, Shares
+from disaggregate.groups.outcomes import reported_outcomes
 from disaggregate.tables.counts import n_people_by_group, sound_counts
 from disaggregate.tables.ids import group_ids
 from disaggregate.tables.kinds import numbers_of
 from disaggregate.tables.messages import plural, some
+from disaggregate.tables.outcome_targets import require_positive_shares
 from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import OF_RESULTS, ROLES, Roles
+
+_NAME_THE_REST = " Or give those who are left a name of their own (rest)."
 
 
 def outcome_evidence_and_problems(
@@ -55,8 +59,36 @@ def outcome_evidence_and_problems(
                 evidence[group] = _evidence(row, roles, n_people[group], sampled, confidence)
             except ValueError as error:
                 refused[group] = str(error)
+    outcomes = reported_outcomes(evidence)
+    refused.update(_impossible(evidence, n_people, outcomes, roles))
     problems += [Problem("error", "results", f"group {group!r}: {error}") for group, error in _first(refused)]
+    if not refused and len(outcomes) > 1:
+        problems += _of_nobody(evidence, outcomes)
     return evidence, problems
+
+
+def _impossible(
+    evidence: dict[Hashable, Any], n_people: dict[Hashable, int], outcomes: list[Hashable], roles: Roles
+) -> dict[Hashable, str]:
+    """Say which groups report what cannot be, such as shares of all outcomes that do not add up to 1."""
+    refused = {}
+    for group, report in evidence.items():
+        if not isinstance(report, OutcomeEvidence):
+            continue
+        try:
+            report.likely(n_people[group], len(report.named_outcomes) < len(outcomes))
+        except ValueError as error:
+            leaves_some = sum(report.reported_shares(n_people[group]).values()) < 1.0
+            refused[group] = f"{error}{_NAME_THE_REST if leaves_some and roles.rest is None else ''}"
+    return refused
+
+
+def _of_nobody(evidence: dict[Hashable, Any], outcomes: list[Hashable]) -> list[Problem]:
+    try:
+        require_positive_shares(evidence, outcomes)
+    except ValueError as error:
+        return [Problem("error", "results", str(error))]
+    return []
 
 
 def _evidence(row: dict[str, float], roles: Roles, n: int, sampled: bool, confidence: float) -> Any:

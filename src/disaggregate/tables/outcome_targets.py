@@ -122,7 +122,7 @@ def group_by_outcomes(
             f"the reports name one outcome only, {known[0]!r}; name all of them, or give plain shares of that one."
         )
     if outcomes is None:
-        _require_positive_shares(evidence, known)
+        require_positive_shares(evidence, known)
     if len(known) > 2:
         _require_samples(evidence, weights)
         data: GroupedData = group_outcomes(ids, evidence, known, counts, weights)
@@ -166,8 +166,16 @@ def _people(ids: Sequence[Hashable], counts: np.ndarray) -> Counter:
     return people
 
 
-def _require_positive_shares(evidence: Mapping[Hashable, Any], outcomes: list[Hashable]) -> None:
-    """Refuse an outcome that no group has: nothing could be learned of it."""
+def require_positive_shares(evidence: Mapping[Hashable, Any], outcomes: list[Hashable]) -> None:
+    """Refuse an outcome that no group has: nothing could be learned of it.
+
+    Parameters
+    ----------
+    evidence : mapping
+        Evidence of each group.
+    outcomes : list
+        The outcomes.
+    """
     for outcome in outcomes:
         shares = [_largest_share(report, outcome) for report in evidence.values()]
         if max(shares) == 0.0:

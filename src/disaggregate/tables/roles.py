@@ -139,7 +139,7 @@ def _incomplete_outcomes(roles: Roles, given: list[str], results: pd.DataFrame) 
             f"{given[0]}: {names[0]!r} is one outcome; name all of them, or a rest, or give it as share or "
             "positives of that one."
         ]
-    if len(set(names)) < len(names):
+    if roles.rest in roles.names(given[0]):
         return [f"rest: {roles.rest!r} is the name of another outcome."]
     return []
 

@@ -26,7 +26,7 @@ _DRAWS, _AFTER = 0.6, 0.1  # the draws, and what comes after them, as shares of 
 
 
 class Progress:
-    """Writes down what the fit is doing and how far it is, some times per second.
+    """Writes down what the fit is doing and how far it is, several times per second.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numba.core.event import Event, Listener, install_listener
 
 
 class _Notice(Listener):
-    """Hears of each function that is compiled, and of none that comes from the disk cache."""
+    """Called for each function that is compiled, and for none that comes from the disk cache."""
 
     def __init__(self) -> None:
         self._is_shown = False

@@ -1,4 +1,4 @@
-"""Sweeps in NumPy, of one chain or of several in lock step, and what is written down of them."""
+"""Sweeps in NumPy, of one chain or of several in lock step, and their records."""
 
 from __future__ import annotations
 

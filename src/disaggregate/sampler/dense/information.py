@@ -28,9 +28,9 @@ def information_of(
 ) -> Information:
     """Find the expected curvature at one position.
 
-    Every report is about one sum over the rows, with a slope for each row, and is worth so much: its information
-    is worth times the square of the sum of slopes times the change in scores. Intercepts are integrated out of it
-    as if everything were normal around the most probable ones.
+    Every report is about one sum over the rows, with a slope per row and a weight: its information is the weight
+    times the square of the sum of slopes times changes in scores. Intercepts are integrated out of it as if
+    everything were normal around the most probable ones.
 
     Parameters
     ----------

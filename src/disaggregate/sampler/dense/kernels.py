@@ -1,6 +1,6 @@
 """Which compiled kernels the reports need: those of counts alone, or those that integrate over intercepts too.
 
-The second are some times as much code, and only fits that need them wait for them to be compiled.
+The second are several times as much code, and only fits that need them wait for them to be compiled.
 """
 
 from __future__ import annotations

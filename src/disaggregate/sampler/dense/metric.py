@@ -61,7 +61,7 @@ class Information(NamedTuple):
     cell: float = 0.0
 
 
-# Scales about which prior and data say next to nothing still have a width.
+# Scales about which prior and data say almost nothing still have a width.
 _LEAST_SCALE_CURVATURE = 0.15
 
 

@@ -133,7 +133,7 @@ def with_converged_weights(target: Target, view: _View, rung: int) -> _View:
 
 @dataclass(frozen=True)
 class _View:
-    """What is seen from a position: energy of the weights given the scales, force, information and curvature."""
+    """What is known at a position: energy of the weights given the scales, force, information and curvature."""
 
     position: np.ndarray
     energy: float

@@ -79,7 +79,7 @@ def tune(
     rng : numpy.random.Generator
         The pilot's own generator.
     on_sweeps : callable, optional
-        Called with the number of sweeps done, some times per second.
+        Called with the number of sweeps done, several times per second.
     mode : Mode, optional
         The best mode that is known; without it a search is made.
     """

@@ -1,7 +1,7 @@
 """The back end that holds all data at once, one chain at a time.
 
 Sweeps are compiled where groups report counts of their own: there a likelihood takes microseconds, and sweeps in
-NumPy some times as long. With intercepts or samples the likelihood takes most of the time of either. Where the
+NumPy several times as long. With intercepts or samples the likelihood takes most of the time of either. Where the
 confidence of reports is learned, the likelihood is compiled, and sweeps are not.
 """
 
@@ -100,7 +100,7 @@ class WholeLikelihood:
         return values[own, own], values[own, n + own]
 
     def _curvature(self, query: Query, rungs: np.ndarray, noise: np.ndarray) -> np.ndarray:
-        """Curvature of minus the log likelihood in the log scale of the noise; none where it is hollow."""
+        """Curvature of minus the log likelihood in the log scale of the noise; zero where it is negative."""
         assert self.noise is not None
         own = np.arange(len(rungs))
         here = values_of(self.noise.tables(self.reports, rungs, noise), self.columns, query)[own, own]
