@@ -51,6 +51,20 @@ def test_cells_are_distinguished_as_their_people_are(tables):
     assert_allclose(found["conf_high"], expected["conf_high"], atol=0.1)
 
 
+def test_rates_of_cells_agree_with_the_reports(analysis, tables):
+    """Of exactly these people, in every draw; and cells of people who are alike are known less well."""
+    cells, votes = tables
+    drawn = analysis.subgroup_draws(cells, "district", outcomes=True)
+    expected = votes.set_index("district").loc[drawn.keys["district"]]
+    assert_allclose(drawn.draws, np.tile(expected["yes"] / expected["valid"], (len(drawn.draws), 1)), atol=1e-9)
+    assert analysis.classifier.posterior_.scales["cell"].min() > 0.0
+    own = analysis.subgroups(cells, ["district", "age"])
+    elsewhere = analysis.subgroups(cells.iloc[1:], ["district", "age"])
+    of_first = own["district"] == cells["district"].iloc[0]
+    width = [(table["conf_high"] - table["conf_low"])[of_first].mean() for table in (own, elsewhere)]
+    assert width[0] < width[1]  # a report says nothing of a group that is not all there
+
+
 def test_old_people_say_yes(analysis, tables):
     cells, _ = tables
     rates = analysis.subgroups(cells, "age")

@@ -41,7 +41,7 @@ class Gradient(NamedTuple):
     """Log likelihood, and its gradient.
 
     The gradient is in u, in the centres of the groups' offsets, in the error z of the ratio of variances, in the
-    log variance of the offsets, and in the correlation of people of one cell.
+    log variance of the offsets, and in the correlation of people of one cell where groups have intercepts.
     """
 
     log_likelihood: float
@@ -114,7 +114,7 @@ def log_likelihood_gradient(
             by_row += chance * found.pooled
             by_row[slices_of(reports, j)[0]] += chance * found.own
             by_excess += chance * found.excess
-            by_correlation += chance * found.correlation
+            by_correlation += chance * found.correlation * (deviation > 0.0)
     if ratio is None:
         return Gradient(total, by_row, by_group, 0.0, by_scale, by_correlation)
     by_row += by_excess * ratio.gradient
