@@ -10,7 +10,7 @@ TABLES := $(BUILT)/people.csv $(BUILT)/results.csv --group district --share shar
 
 unexport PYTHONDONTWRITEBYTECODE  # else every process would parse numpy, pandas and numba anew, for two seconds
 
-.PHONY: demo web test quick lint types tests compiled browser docs speed clean fuzz oldest sbom audit
+.PHONY: demo web test quick thorough lint types tests compiled browser docs speed clean fuzz oldest sbom audit
 
 demo: $(VENV)/.installed-demo  ## the paper's first experiment: a table here, a figure in demo.png
 	$(BIN)/disaggregate demo --output demo.png
@@ -33,6 +33,9 @@ HARDLY_FITTING := tests/storage tests/groups tests/tables tests/basis tests/mode
 # A file stays with one worker, whose fixtures then fit once; threads of both workers would wait for each other.
 tests: compiled
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations 15
+
+thorough: compiled  ## every test, those that take too long for each change too: an hour
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations 15 -m ""
 
 # The machine code of all fits, for tests, documentation and browser together: each would compile for a minute or two.
 compiled: $(VENV)/.installed-dev

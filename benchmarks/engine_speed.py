@@ -8,7 +8,7 @@ effective draw of the earlier version over those of this one. Run
     python -m benchmarks.engine_speed [--baseline c31a7ba] [--rows 600 ...] [--repeats 3] [--quick]
 
 It goes on where it stopped as long as the code is the same, and writes ``benchmarks/results/engine_speed.csv`` and
-``.md``. The short form only prints.
+``.md``; the table has the last state of the code that each line was measured with. The short form only prints.
 """
 
 from __future__ import annotations
@@ -164,6 +164,12 @@ def quiet_fit(model: Any, X: np.ndarray, groups: np.ndarray, y: np.ndarray, **ho
     return time.process_time() - began
 
 
+def last_measured(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep those of the last state of the code that each kind of fit was measured with at each size."""
+    last = rows.groupby(["rows", "kind"])["code"].transform("last")
+    return rows[rows["code"] == last]
+
+
 def ratios(rows: pd.DataFrame) -> pd.Series:
     """Seconds per effective draw of the earlier version over those of the present one, one per repeat."""
     per_draw = {v: rows[f"{v}_seconds"] / rows[f"{v}_effective"] for v in VERSIONS}
@@ -221,7 +227,7 @@ def run(arguments: argparse.Namespace, work: Path) -> None:
             for kind in arguments.kind or KINDS:
                 one = partial(versions.compare, size, kind)
                 run_left(path, arguments.repeats or size.repeats, one, rows=size.rows, kind=kind, **state)
-                text = report(read_rows(path, **state), arguments.baseline)
+                text = report(last_measured(read_rows(path, baseline=arguments.baseline)), arguments.baseline)
                 path.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
 

@@ -36,7 +36,14 @@ LIKELIER = 3.0  # how many times as likely a person with the feature is to be sa
 LEVEL = 0.9
 SAMPLED = (5, 20, 60)
 # A linear kernel of one feature is the same with centres at its two values as on every row, and is quicker there.
-SETTINGS = {"kernel": "linear", "centers": [[0.0], [1.0]], "n_chains": 2, "n_draws": 300, "n_burn": 150}
+SETTINGS = {
+    "kernel": "linear",
+    "centers": [[0.0], [1.0]],
+    "n_replicas": 1,
+    "n_chains": 2,
+    "n_draws": 300,
+    "n_burn": 150,
+}
 
 
 @dataclass(frozen=True)

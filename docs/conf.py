@@ -6,9 +6,12 @@ what an earlier version printed, and a second build runs only the pages that cha
 
 import hashlib
 import os
+import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
+
+from docutils import nodes
 
 DOCS = Path(__file__).parent
 SOURCE = DOCS.parent / "src" / "disaggregate"
@@ -59,3 +62,15 @@ napoleon_use_ivar = False  # else the trailing underscores of attributes are los
 autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
 autodoc_inherit_docstrings = True
+
+
+def keep_lines(app, doctree):
+    """Let tables and the help of commands scroll on a narrow page, where running text wraps."""
+    for block in doctree.findall(nodes.literal_block):
+        if "stream" in block["classes"] and re.search(r"^(usage:|\s*[┏┌])", block.astext(), re.MULTILINE):
+            block["classes"].append("keeps-lines")
+
+
+def setup(app):
+    """Connect what these pages need."""
+    app.connect("doctree-read", keep_lines)

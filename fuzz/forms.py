@@ -23,7 +23,7 @@ UNREAD = [{"where": "results", "choices": [{"setting": "separator", "value": ";"
 
 def make_target() -> Target:
     """Return what takes bytes, makes fields of them, and reads those."""
-    from disaggregate.web.forms import FormError, read_columns, read_length, read_settled, read_way
+    from disaggregate.web.forms import FormError, read_columns, read_fewest, read_length, read_settled, read_way
 
     def target(data: bytes) -> Callable[[], str]:
         choices = Choices(data)
@@ -35,6 +35,7 @@ def make_target() -> Target:
         try:
             choice = read_columns(fields, looked)
             read_length(fields)
+            assert 1 <= read_fewest(fields, 100) <= 100
         except FormError:
             return "refused"
         assert read_settled(fields, OFFERED) in ({}, {"shares_in": "percent"})
@@ -61,6 +62,8 @@ def _fields(choices: Choices) -> dict[str, Any]:
         fields["outcome"] = choices.text()
     if not choices.below(4):
         fields["length"] = choices.one_of(("quick", "full", "", "none"))
+    if not choices.below(4):
+        fields["fewest"] = choices.text()
     if not choices.below(4):
         fields["settle"] = choices.one_of(("shares_in=percent", "results:separator=;", "undo", "../x=y"))
     fields["results-1"] = choices.one_of(("share", "share", "positives", "ignore"))

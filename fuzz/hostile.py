@@ -260,6 +260,10 @@ def _mistakes(folder: Path) -> Iterator[Case]:
         MISTAKE,
         "--level",
     )
+    yield "mistake", "a model called as a table is", [*fit, str(folder / "m.csv")], MISTAKE, "the name of a table"
+    yield "mistake", "no command", [], MISTAKE, "one of these commands"
+    yield "mistake", "a command misspelt", ["ftt", people], MISTAKE, "did you mean fit?"
+    yield "mistake", "an option misspelt", [*fit, model, "--sahre", "x"], MISTAKE, "did you mean --share?"
     yield "mistake", "an option twice", [*fit, model, "--share", "age"], MISTAKE, "given twice"
     yield (
         "mistake",

@@ -5,7 +5,8 @@
 A table of people and one of results are written in every way that analysts do, alone and in pairs: other
 separators, encodings, decimal marks, percent signs, amounts of money, names of groups that are spelt otherwise,
 workbooks; and with faults: rows that are cut, duplicated or lost, values that stand for nothing known. What was
-read is compared with the good tables. A copy that differs from them without an error or a warning is a failure.
+read is compared with the good tables, and where there is a fault with what they hold then: plainly written, and
+read by pandas. A copy that is read otherwise, or a fault without an error or a warning, is a failure.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import io
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -60,23 +61,33 @@ class Written:
         self.separator, self.encoding, self.ending, self.lines = ",", "utf-8", ".csv", "\n"
         self.mark_people: Callable[[str], str] = str
         self.mark_results: Callable[[str], str] = str
+        self.is_marked = False  # once it is written: some marks need a word that is not there
 
     def write(self, folder: Path) -> list[Path]:
         """Write both."""
         return [self._write(folder, name) for name in ("people", "results")]
 
+    def read_plainly(self) -> list[pd.DataFrame]:
+        """Read both as pandas reads texts."""
+        texts = [io.StringIO(self._text(name)) for name in ("people", "results")]
+        return [pd.read_csv(text, dtype=str, keep_default_na=False) for text in texts]
+
     def _write(self, folder: Path, name: str) -> Path:
         table, path = getattr(self, name), folder / f"{name}{self.ending}"
         if self.ending == ".xlsx":
             table.map(_cell).to_excel(path, index=False)
-            return path
-        text = io.StringIO(newline="")
+        else:
+            path.write_bytes(self._text(name).encode(self.encoding, "replace"))
+        return path
+
+    def _text(self, name: str) -> str:
+        table, text = getattr(self, name), io.StringIO(newline="")
         writer = csv.writer(text, delimiter=self.separator, lineterminator=self.lines)
         writer.writerow(table.columns)
         writer.writerows(table.to_numpy().tolist())
-        changed = (self.mark_people if name == "people" else self.mark_results)(text.getvalue())
-        path.write_bytes(changed.encode(self.encoding, "replace"))
-        return path
+        marked = (self.mark_people if name == "people" else self.mark_results)(text.getvalue())
+        self.is_marked |= marked != text.getvalue()
+        return marked
 
 
 def _cell(text: str) -> Any:
@@ -154,6 +165,18 @@ def _one_more_field(tables: Written) -> Callable[[str], str]:
     return lambda text: text.replace("baker", f"baker{tables.separator}clerk", 1)
 
 
+def _quote(text: str) -> str:
+    """Begin a field with a quote that nothing ends."""
+    first, *others = text.splitlines(keepends=True)
+    return "".join([first, '"', *others])
+
+
+def _cut(text: str) -> str:
+    """End in the middle of a line, one of the middle."""
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[: len(lines) // 2]) + lines[len(lines) // 2][:4]
+
+
 # What another spoil makes a value that nobody could tell from a good one: 1.5 among percentages is 1.5 %.
 UNTELLABLE = frozenset({frozenset({"0 to 100", "0 to 100 in part"}), frozenset({"0 to 100", "share above 1"})})
 
@@ -193,13 +216,24 @@ SPOILS: dict[str, Callable[[Written], None]] = {
     "ids and rows twice": _with_id,
     "share above 1": _first("results", "share", "1.5"),
     "share below 0": _first("results", "share", "-0.5"),
-    "a line cut": _set(mark_people=lambda text: text[: len(text) // 2]),
+    "a line cut": _set(mark_people=_cut),
     "a field too many": lambda tables: setattr(tables, "mark_people", _one_more_field(tables)),
-    "a quote": _set(mark_results=lambda text: text.replace("Bern", '"Bern', 1)),
+    "a quote": _set(mark_results=_quote),
     "a title above": _set(mark_results=lambda text: "Results 2016\n\n" + text),
     "a sum below": _set(mark_results=lambda text: text + "Total" + text.splitlines()[1][-7:] + "\n"),
     "nobody": _set(mark_people=lambda text: text.splitlines()[0] + "\n"),
 }
+
+
+# What the tables then hold is something else; the others write the same in another way.
+FAULTS = frozenset(
+    {
+        *("groups lost", "group twice", "no groups", "rows twice", "ids and rows twice", "a line cut", "nobody"),
+        *("not known: -99", "not known: 999999", "not known: text", "share above 1", "share below 0"),
+        *("a field too many", "a quote", "a title above", "a sum below", "0 to 100 in part", "two spellings"),
+    }
+)
+_OF_TEXTS = frozenset({"a line cut", "nobody", "a field too many", "a quote", "a title above", "a sum below"})
 
 
 def judge(people: pd.DataFrame, results: pd.DataFrame, spoils: tuple[str, ...], folder: Path) -> str:
@@ -213,27 +247,51 @@ def judge(people: pd.DataFrame, results: pd.DataFrame, spoils: tuple[str, ...], 
     if read is None or "error" in levels:
         assert all(problem.message for problem in problems)
         return "refused"
-    kinds = {problem.kind for problem in problems if problem.level != "advice"}
-    is_same = agree(read, people, results)
-    if is_same:
-        return "read rightly, and reported" if kinds else "read rightly"
-    return "warned of" if "warning" in levels else "WRONG IN SILENCE"
+    faults = {name for name in spoils if name in FAULTS and (tables.is_marked or name not in _OF_TEXTS)}
+    if faults and "warning" not in levels:
+        return "A FAULT IN SILENCE"
+    told = {problem.where for problem in problems if problem.level == "warning"}
+    if not agree(read, *with_faults(people, results, faults), told):
+        return "WRONG IN SILENCE"
+    if faults:
+        return "read rightly, and warned of the fault"
+    return "read rightly, and told" if any(one.level != "advice" for one in problems) else "read rightly"
 
 
-def agree(read: Any, people: pd.DataFrame, results: pd.DataFrame) -> bool:
-    """Return whether what was read is what the good tables say."""
+def with_faults(people: pd.DataFrame, results: pd.DataFrame, faults: set[str]) -> list[pd.DataFrame]:
+    """Return what the tables hold with these faults."""
+    plain = Written(people, results)
+    for name in SPOILS:
+        if name in faults:
+            SPOILS[name](plain)
+    return plain.read_plainly()
+
+
+def agree(read: Any, people: pd.DataFrame, results: pd.DataFrame, told: Collection[str] = ()) -> bool:
+    """Return whether what was read is what the tables hold, but for columns whose owner was warned."""
     if len(read.people) != len(people) or len(read.results) != len(results):
         return False
-    if any(read.people[name].dtype.kind not in "iuf" for name in ("age", "income")):
-        return False
-    same = all(np.allclose(read.people[name], people[name], atol=0.005) for name in ("age", "income"))
-    same &= bool((read.people["job"] == people["job"]).all())
-    same &= read.results["share"].dtype.kind == "f"
-    same &= bool(np.allclose(read.results["share"], results["share"], atol=5e-5)) if same else False
-    ours = [str(name) for name in read.people["district"]]
-    matched = {str(name) for name in read.results["district"]} == set(ours)
-    by_person = pd.Series(ours).groupby(people["district"].to_numpy()).nunique()
-    return bool(same and matched and (by_person == 1).all())
+    numbers = (("people", "age", 0.005), ("people", "income", 0.005), ("results", "share", 5e-5))
+    for table, name, within in numbers:
+        expected = {"people": people, "results": results}[table][name]
+        found = getattr(read, table)[name]
+        is_told = f"{table}, column {name!r}" in told
+        if found.dtype.kind not in "iuf" and not is_told:
+            return False
+        wanted = pd.to_numeric(expected, errors="coerce").to_numpy(float)
+        if not is_told and not np.allclose(found, wanted, atol=within, equal_nan=True):
+            return False
+    same = list(read.people["job"].fillna("")) == list(people["job"])
+    return same and _same_groups(read, people, results)
+
+
+def _same_groups(read: Any, people: pd.DataFrame, results: pd.DataFrame) -> bool:
+    """Return whether people have the results of their group."""
+    ours, theirs = (dict(enumerate(map(str, table["district"]))) for table in (people, results))
+    shares = dict(zip(map(str, read.results["district"]), theirs.values(), strict=True))
+    found = [shares.get(str(name)) for name in read.people["district"]]
+    known = set(theirs.values())
+    return found == [name if name in known else None for name in ours.values()]
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -28,7 +28,10 @@ def rng(seed: int) -> np.random.Generator:
 
 
 # Where fits are short, unless a test says otherwise.
-SHORT = ("tests/contract/", "tests/fitting/", "tests/fuzz/test_random", "tests/parallel/test_dask_partitions")
+SHORT = (
+    *("tests/analysis/", "tests/cli/", "tests/contract/", "tests/fitting/", "tests/report/"),
+    *("tests/fuzz/test_random", "tests/parallel/test_dask_partitions"),
+)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -37,7 +37,7 @@ from disaggregate.posterior.log_evidence import LogEvidence
 from disaggregate.posterior.outcomes import outcome_log_scores
 from disaggregate.posterior.predictive import check_reports
 from disaggregate.posterior.predictor import Predictor
-from disaggregate.posterior.stopping import BURN, FIRST, missing_draws
+from disaggregate.posterior.stopping import BURN, EXPECTED, FIRST, missing_draws
 from disaggregate.sampler.chain import Moves, Schedule
 from disaggregate.sampler.dense.partitioned import PartitionSources, is_for_partitions, partition_rows
 from disaggregate.sampler.model import Prior
@@ -369,7 +369,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
             locked(checkpoint=checkpoint, draws_to=draws_to),
             one_blas_thread(),
             Threads(self.n_jobs) as threads,
-            fit_progress(self.n_chains * self._schedule.n_sweeps, self.progress) as progress,
+            fit_progress(self._expected_sweeps, self.progress) as progress,
         ):
             session = FitSession(
                 CheckpointFiles(),
@@ -556,6 +556,13 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         if n_burn == "auto":
             n_burn = BURN if self.n_draws == "auto" else 1000
         return Schedule(n_burn, n_draws, self.thin, moves)
+
+    @property
+    def _expected_sweeps(self) -> int:
+        """Sweeps of all chains, of all rounds of draws."""
+        schedule = self._schedule
+        n_more = EXPECTED - FIRST if self.n_draws == "auto" else 0
+        return self.n_chains * (schedule.n_sweeps + schedule.thin * n_more)
 
     def _plan(
         self,

@@ -215,7 +215,7 @@ def test_the_command_line_says_whom_a_file_holds(tmp_path, capsys):
     assert main(command) == 0
     assert f"holds the features of {len(people)} people" in capsys.readouterr().out
     assert main([*command, "--landmarks", "5"]) == 0
-    assert "holds nobody's features" in capsys.readouterr().out
+    assert "holds no person's features" in capsys.readouterr().out
     asked = ["subgroups", str(tmp_path / "m.dgz"), str(tmp_path / "people.csv"), "--by", "kind", "--json"]
     assert main([*asked, "--min-group-size", "5"]) == 0
     assert '"estimate": null' in capsys.readouterr().out

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.children import code_of
-from benchmarks.engine_speed import SIZES, Versions, checked_out, ratios, report
+from benchmarks.engine_speed import SIZES, Versions, checked_out, last_measured, ratios, report
 
 
 @pytest.fixture
@@ -48,6 +48,13 @@ def test_the_ratio_is_above_one_where_the_present_is_faster():
     assert ratios(rows).tolist() == [4.0, 4.0]
     last = report(rows, "c31a7ba").splitlines()[-1]
     assert last == "| all defaults | 600 | 2 | 3 | 8 | 600 | 400 |  |  | 4.00 (4.00 to 4.00) |"
+
+
+def test_a_line_is_of_the_last_state_of_the_code():
+    rows = pd.DataFrame(
+        {"rows": ["60", "60", "600", "60"], "kind": ["a", "b", "a", "a"], "code": ["old", "old", "old", "new"]}
+    )
+    assert last_measured(rows).index.tolist() == [1, 2, 3]
 
 
 def test_a_version_that_comes_from_elsewhere_is_refused(tmp_path, monkeypatch):

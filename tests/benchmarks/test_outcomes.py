@@ -46,7 +46,8 @@ def test_the_table_counts_the_cells_where_ours_is_first():
     rows["accuracy"] = np.where(is_ours == is_small, 0.9, 0.7)
     rows["log_loss"] = 1.0 - rows["accuracy"]
     text = report(rows)
-    assert text.count("in 1 of 2 cells") == 2
+    assert text.count("first, or within one standard error of it, in 1 of 2 cells") == 2
+    assert "lower than that of one against rest in 1 of 2 cells" in text
     assert "| iris | 2 | 2 | 90 ± 0 | 70 ± 0 |" in text
 
 

@@ -33,3 +33,10 @@ def test_rows_stand_in_the_order_of_the_harms():
     lines = report(rows).splitlines()
     assert lines[-2].startswith("| nothing: the model is right | 1 |")
     assert lines[-1].endswith("(1.0 on the probit scale) | 2 | 50.0% ± 0.0% | 90.0% ± 10.0% | 50% |")
+
+
+def test_the_same_stands_only_after_what_it_is_the_same_as():
+    alone = pd.DataFrame({"case": ["a lot, effects"], "seed": 0, "alarm": 0.0, "50%": 0.5, "90%": 0.9})
+    assert report(alone).splitlines()[-1].startswith(f"| {HARMS['a lot'].description}, `group_effects=True` | 1 |")
+    both = pd.concat([alone, alone.assign(case="a lot")])
+    assert report(both).splitlines()[-1].startswith("| the same, `group_effects=True` | 1 |")

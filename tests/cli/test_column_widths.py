@@ -1,4 +1,5 @@
 import io
+import re
 
 import pandas as pd
 import pytest
@@ -53,6 +54,20 @@ def test_numbers_of_a_table_are_whole_on_any_terminal(monkeypatch, columns):
     assert said.count("0.123") == said.count("0.456") == 5
     assert "…" not in said
     assert "weight" not in said  # it says what n says
+
+
+def test_where_room_is_short_a_row_says_once_that_it_is_suppressed_and_why_beneath(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    terminal = Narrow()
+    monkeypatch.setattr("sys.stdout", terminal)
+    table = pd.DataFrame({"job": ["clerk", "keeper"], "estimate": [0.5, None], "conf_low": [0.4, None]})
+    table = table.assign(conf_high=[0.6, None], n=[70, 1], note=["", "suppressed: fewer than 10 people"])
+    print_table(table, "By job", as_json=False)
+    said = re.sub(r"\x1b\[[\d;]*m", "", terminal.getvalue())
+    assert said.count("suppressed") == 2
+    assert said.splitlines()[-1] == "keeper: suppressed: fewer than 10 people"
+    assert max(map(len, said.splitlines())) <= 60
+    assert "nan" not in said
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from disaggregate.cli.errors import CommandError, errors_for_user, in_words
 from disaggregate.cli.main import main
 from disaggregate.cli.output import print_json, print_table
-from disaggregate.cli.terminal import visible, warnings_in_a_line
+from disaggregate.cli.terminal import visible, warnings_in_a_line, wrapped
 from disaggregate.tables.formulas import harmless, without_formulas
 from disaggregate.tables.writing import write_rows
 
@@ -51,6 +51,38 @@ def test_messages_show_control_characters(arguments, capsys):
     printed = capsys.readouterr().err
     assert "\x1b" not in printed
     assert "x1b[31m" in printed
+
+
+def test_a_terminal_gets_lines_that_are_broken_between_words():
+    assert wrapped("  one two --min-group-size", 12) == "  one two\n  --min-group-size"
+    assert wrapped("北京 北京 北京", 10) == "北京 北京\n北京"
+    assert wrapped("as  it is", 80) == "as  it is"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["fti", "p.csv"], "fti: did you mean fit?"),
+        (["check", "p.csv", "r.csv", "--gruop=g"], "--gruop: did you mean --group?"),
+        (["check", "p.csv", "r.csv", "--group", "g", "--shaer", "s"], "--shaer: did you mean --share?"),
+    ],
+)
+def test_misspelt_commands_and_options_are_recognised(arguments, meant, capsys):
+    assert main(arguments) == 2
+    printed = capsys.readouterr().err
+    assert meant in printed
+    assert printed.count("did you mean") == 1
+
+
+def test_no_command_at_all_shows_the_help(capsys):
+    assert main([]) == 2
+    assert "disaggregate check people.csv" in capsys.readouterr().err
+
+
+def test_a_model_is_not_called_as_a_table_is(tmp_path, capsys):
+    model = str(tmp_path / "m.csv")
+    assert main(["fit", "p.csv", "r.csv", "--group", "g", "-o", model]) == 2
+    assert "the name of a table" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+x", "-cmd|' /C calc'!A0", "@SUM(A1)", "\t=1", "\r=1", "+49 1", "-1-1"])

@@ -228,6 +228,7 @@ def test_cells_of_a_table(rng):
 
 BAD = {
     "shares that add up to less": (SHARES * 0.9, {}, "group 'A'.*add up to 0.9"),
+    "two of three outcomes": (SHARES[SHARES.columns[:2]], {}, "group 'A'.*add up to 0"),
     "shares that add up to more": (SHARES * 1.1, {}, "group 'A'.*add up to 1.1"),
     "negative shares": (SHARES.replace(0.0, -0.1), {}, "group 'B'.*'green'.*from 0 to 1.*-0.1"),
     "counts as shares": (COUNTS, {}, "group 'A'.*give Counts"),

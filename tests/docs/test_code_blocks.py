@@ -8,7 +8,7 @@ import pytest
 import disaggregate as dg
 from disaggregate import plots
 from disaggregate.cli.main import COMMANDS
-from tests.helpers.pages import PageError, blocks_of, commands_of, run_page
+from tests.helpers.pages import PageError, blocks_of, commands_of, is_notebook, run_page
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,13 @@ WITHOUT_CODE = {
 }
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+# `make docs` runs the code of pages that consist of cells, and fails if it does not work.
+RUN_HERE = [
+    pytest.param(path, id=path.stem, marks=[pytest.mark.thorough] if is_notebook(path) else []) for path in PAGES
+]
+
+
+@pytest.mark.parametrize("path", RUN_HERE)
 def test_what_a_page_says_works(path, reader):
     assert (run_page(path) == 0) == (path.stem in WITHOUT_CODE)
 
@@ -52,6 +58,11 @@ def test_a_page_that_does_not_work_is_found(page, complaint, reader):
     path.write_text(page)
     with pytest.raises(PageError, match=complaint):
         run_page(path)
+
+
+def test_pages_that_the_documentation_runs_itself_are_known():
+    assert is_notebook(DOCS / "gallery.md")
+    assert not any(is_notebook(path) for path in (ROOT / "README.md", DOCS / "start.md", DOCS / "model.md"))
 
 
 def test_blocks_share_a_namespace_and_commands_a_folder(reader):

@@ -116,9 +116,9 @@ def test_a_warm_start_adds_to_the_folder(kind, tmp_path):
 
 
 def test_an_interrupt_keeps_what_was_drawn(tmp_path, monkeypatch):
-    whole = uninterrupted("one replica", n_draws=10_000)
+    whole = uninterrupted("one replica", n_draws=3000)
     interrupt_after(60, monkeypatch)
-    model = fit(model_of("one replica", n_draws=10_000), draws_to=tmp_path)
+    model = fit(model_of("one replica", n_draws=3000), draws_to=tmp_path)
     assert model.stopped_early_
     [part], [full] = model.posterior_.parts, whole.posterior_.parts
     np.testing.assert_array_equal(part.delta2, full.delta2[:, : part.shape[1]])

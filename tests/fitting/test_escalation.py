@@ -12,6 +12,7 @@ from disaggregate.fitting import escalation
 from disaggregate.fitting.escalation import lengths_for, unclear_kernels
 from disaggregate.posterior.bridge import bridge_evidence
 from disaggregate.posterior.log_evidence import LogEvidence
+from tests.helpers.short_pilots import shorten_pilots
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -166,6 +167,26 @@ def evidence(*pairs):
 )
 def test_a_ladder_decides_near_ties_of_uncertain_evidence(known, expected):
     assert unclear_kernels(known, np.log([0.5, 0.5]), [0, 1]) == expected
+
+
+def test_a_kernel_that_only_trials_bring_back_is_tried_too(monkeypatch):
+    """Modes may promise the best kernel more than its trial finds, so that one that seemed negligible counts."""
+    shorten_pilots(monkeypatch)
+    monkeypatch.setattr(escalation, "NEGLIGIBLE", 0.0)  # at first, the best one alone
+    monkeypatch.setattr(escalation, "distinct_modes", lambda data, modes: modes[:1])
+    tried = []
+
+    def disappointing(*trial):
+        tried.append(trial)
+        return LogEvidence(-100.0, 0.1)
+
+    monkeypatch.setattr(escalation, "bridge_evidence", disappointing)
+    X, shares, groups = mirror_images(4, 4)
+    quick = {**SHORT, "n_draws": 20, "n_burn": 10, "n_chains": 2, "n_jobs": 1}
+    model = GroupStatsClassifier(**{**quick, "kernel": "auto", "gamma": 1.0}).fit(X, shares, groups=groups)
+    assert len(tried) == 2
+    assert [kernel.log_evidence.value for kernel in model.diagnostics_.kernels] == [-100.0, -100.0]
+    assert len(model.posterior_.parts) == 2
 
 
 def test_short_chains_shorten_what_goes_before_them():

@@ -163,13 +163,13 @@ def test_a_warm_start_needs_the_same_fit_and_its_chains(tmp_path):
 
 @pytest.mark.parametrize(("kind", "chain"), [("several kernels", DenseChains), ("sparse", SparseChain)])
 def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
-    whole = uninterrupted(kind, n_draws=10_000)
+    whole = uninterrupted(kind, n_draws=3000)
     interrupt_after(60, monkeypatch, chain)
-    with pytest.warns(match=r"Stopped early, with \d+ of 10000 draws per chain"):
-        model = fit(model_of(kind, n_draws=10_000))
+    with pytest.warns(match=r"Stopped early, with \d+ of 3000 draws per chain"):
+        model = fit(model_of(kind, n_draws=3000))
     n_chains, n_draws = model.posterior_.shape
     assert n_chains == 2
-    assert 0 < n_draws < 10_000
+    assert 0 < n_draws < 3000
     assert model.diagnostics_.verdict.startswith("Stopped early")
     assert np.isfinite(model.predict_proba(TOWN.X)).all()
     assert ((model.label_proba_ >= 0.0) & (model.label_proba_ <= 1.0)).all()
@@ -179,12 +179,12 @@ def test_an_interrupt_keeps_what_was_drawn(kind, chain, monkeypatch):
 
 
 def test_an_interrupt_of_a_pool_keeps_what_was_drawn(monkeypatch):
-    whole = uninterrupted("one replica", n_draws=10_000)
+    whole = uninterrupted("one replica", n_draws=3000)
     interrupt_after(60, monkeypatch)
     with ThreadPoolExecutor(2) as pool, pytest.warns(match="Stopped early"):
-        model = fit(model_of("one replica", n_draws=10_000, executor=pool))
+        model = fit(model_of("one replica", n_draws=3000, executor=pool))
     [part], [full] = model.posterior_.parts, whole.posterior_.parts
-    assert 0 < part.shape[1] < 10_000
+    assert 0 < part.shape[1] < 3000
     assert_array_equal(part.delta2, full.delta2[:, : part.shape[1]])
 
 
@@ -210,10 +210,10 @@ def test_an_interrupted_fit_can_go_on(monkeypatch, tmp_path):
     path = tmp_path / "run.dgc"
     with monkeypatch.context() as patch:
         interrupt_after(30, patch)
-        model = fit(model_of("one replica", n_draws=20_000), checkpoint=path)
+        model = fit(model_of("one replica", n_draws=2000), checkpoint=path)
     assert model.stopped_early_
-    whole = fit(model_of("one replica", n_draws=20_000))
-    assert_same(fit(model_of("one replica", n_draws=20_000), checkpoint=path, resume=True), whole)
+    whole = fit(model_of("one replica", n_draws=2000))
+    assert_same(fit(model_of("one replica", n_draws=2000), checkpoint=path, resume=True), whole)
 
 
 def test_an_interrupt_before_the_first_draw_is_an_interrupt(monkeypatch):

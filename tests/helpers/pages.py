@@ -58,6 +58,13 @@ def run_page(path: Path) -> int:
     return n_run
 
 
+def is_notebook(path: Path) -> bool:
+    """Return whether all code of a page is in cells, which the documentation runs when it is built."""
+    blocks = blocks_of(path.read_text(encoding="utf-8"))
+    kinds = {block.kind for block in blocks if block.kind in PYTHON or any(commands_of(block))}
+    return kinds == {"{code-cell}"}
+
+
 def python_of(block: Block) -> str:
     """Return what a block runs as Python: without options of the cell, its ``!`` commands called as functions."""
     code = block.code.replace("\\\n", " ") if "!" in block.code else block.code

@@ -59,6 +59,27 @@ def test_stages_that_nobody_foresaw_never_take_the_line_back():
     assert shares[-1] == pytest.approx(1.0)
 
 
+def test_rounds_of_draws_that_are_expected_count_until_the_chains_are_done():
+    forecast = Forecast(400)
+    for n_done, now in ((0, 0.0), (10, 1.0), (100, 10.0)):
+        forecast.update(n_done, 100, "sampling", now)
+    assert forecast.share == pytest.approx(0.25)
+    assert forecast.seconds_left == pytest.approx(30.0)
+    forecast.update(0, 200, "sampling", 10.0)
+    assert forecast.seconds_left == pytest.approx(30.0)
+    forecast.update(200, 200, "sampling", 30.0)
+    assert forecast.share == pytest.approx(0.75)
+    forecast.update(0, 300, "sampling", 30.0)  # more than were expected
+    assert forecast.seconds_left == pytest.approx(30.0)
+
+
+def test_the_line_ends_full_when_fewer_rounds_were_needed(capsys):
+    clock = Clock()
+    with FitProgress(4000, True, clock) as progress:
+        run(progress, clock, LONG)
+    assert "100%" in capsys.readouterr().err
+
+
 LONG = [("comparing kernels", 100, 5.0), ("sampling", 400, 20.0)]
 SHORT = [("comparing kernels", 100, 0.5), ("sampling", 400, 2.0)]
 

@@ -5,8 +5,9 @@ import pytest
 
 from disaggregate.groups.evidence import Unknown
 from disaggregate.groups.outcome_evidence import Counts, Shares
+from disaggregate.groups.outcomes import group_outcomes
 from disaggregate.model.count_vectors import exact_expected, make_lattice, normal_expected
-from disaggregate.model.outcome_reports import make_outcome_reports
+from disaggregate.model.outcome_reports import _LARGEST_WITH_PLACES, make_outcome_reports
 from disaggregate.model.outcomes import UNIT, contrasts, logits_of, probabilities_of
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING
 from disaggregate.sampler.compiled.outcomes import group_log_likelihoods, replica_expectations, replica_gradients
@@ -110,3 +111,12 @@ def test_large_groups_have_the_normal_law(report, rng, monkeypatch):
         moved[:, a, i] = step
         up, down = gradients(reports, scores + moved)[0], gradients(reports, scores - moved)[0]
         np.testing.assert_allclose(slope[:, a, i], (up - down) / (2.0 * step), atol=1e-5)
+
+
+def test_fewer_groups_have_the_exact_law_where_intercepts_are_integrated_out():
+    ids, counts = [0, 0, 1, 1], np.array([2, 3, 40, 50])
+    reports = {0: Counts({"a": 1, "b": 2, "c": 2}), 1: Counts({"a": 30, "b": 30, "c": 30})}
+    assert 31**3 > _LARGEST_WITH_PLACES > 6
+    data = group_outcomes(ids, reports, ("a", "b", "c"), counts)
+    assert make_outcome_reports(data).law.tolist() == [EXACT, EXACT]
+    assert make_outcome_reports(data, integrates_places=True).law.tolist() == [EXACT, NORMAL]

@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.fitting.draw_storage import MemoryStorage
-from disaggregate.posterior.draws import gather_sparse_draws
+from disaggregate.posterior.draws import KernelDraws, gather_sparse_draws
 from disaggregate.sampler.chain import ChainDraws
 from tests.helpers.synthetic import CENTERS, make_posterior, random_posterior
 
@@ -43,6 +43,27 @@ def test_chains_are_gathered_in_order_and_in_the_units_of_the_kernels():
     assert_array_equal(posterior.delta2, [[0.1, 0.2], [0.3, 0.4]])
     assert_array_equal(posterior.n_active, [[1, 0], [0, 2]])
     assert_array_equal(posterior.weights.toarray(), [[1, 0, 2, 0], [3, 0, 0, 0], [5, 0, 0, 0], [6, 2, 0, 1]])
+
+
+@pytest.mark.parametrize(("rank", "is_product"), [(3, True), (30, False)])
+def test_weights_in_few_directions_are_multiplied_by_way_of_them(rank, is_product, rng):
+    centers = rng.standard_normal((30, 2))
+    basis = Basis(resolve_kernel("rbf", 1.0, 3, 1.0, centers), centers, False)
+    weights = (
+        rng.standard_normal((80, rank)) * 10.0 ** -np.arange(rank).clip(max=8) @ rng.standard_normal((rank, 30))
+    )
+    draws = KernelDraws(basis, np.ones((2, 40)), np.zeros((2, 40)), weights)
+    assert (draws._factors is not None) == is_product
+    assert_allclose(draws.scores(X), weights @ basis.columns(X), rtol=1e-9, atol=1e-12 * np.abs(weights).max())
+
+
+def test_a_draw_that_leaves_the_directions_of_the_others_is_not_lost(rng):
+    centers = rng.standard_normal((30, 2))
+    basis = Basis(resolve_kernel("rbf", 1.0, 3, 1.0, centers), centers, False)
+    weights = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 30))
+    weights[1] += rng.standard_normal(30)  # not among those that the directions are found from
+    draws = KernelDraws(basis, np.ones((2, 40)), np.zeros((2, 40)), weights)
+    assert_allclose(draws.scores(X), weights @ basis.columns(X), rtol=1e-9, atol=1e-10)
 
 
 # ---- ArviZ --------------------------------------------------------------------------------------------

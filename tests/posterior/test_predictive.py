@@ -21,7 +21,8 @@ class KnownScores:
     log_confidence = None
 
     def __init__(self, f, rng):
-        self.delta2 = np.ones((2, 150))
+        self.shape = (2, 150)
+        self.delta2 = np.ones(self.shape)
         self._f, self._rng = f, rng
 
     def scores(self, X):

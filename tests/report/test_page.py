@@ -228,7 +228,9 @@ def test_the_method_says_what_no_interval_shows(analysis):
     assert "average features of their group" not in without
     assert "no interval shows it" in without
     with_effects = shown(None, SimpleNamespace(names=()))
-    assert "differ as a whole group, for reasons that no feature tells, which this fit allows for" in with_effects
+    assert (
+        "differ as a whole group, for reasons that no feature measures, which this fit allows for" in with_effects
+    )
 
 
 @pytest.fixture(scope="module", params=["sample", "cells"])

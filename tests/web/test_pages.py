@@ -184,6 +184,14 @@ def test_percent_and_spelling_are_reported_and_need_no_click(client, none_open):
     assert "spelt differently" in page
 
 
+def test_the_fewest_people_of_a_number_are_checked_before_a_fit(client, session):
+    client.post(f"{session}/columns", data={"sampled": "no"})
+    client.get(f"{session}/check")
+    assert 'name="fewest"' in shown(client.get(f"{session}/fit"))
+    sent_before = {"action": "start", "length": "quick", "fewest": "81"}
+    assert "1 to 80 people" in shown(client.post(f"{session}/fit", data=sent_before), 400)
+
+
 def test_an_open_question_is_settled_by_a_click(client, none_open):
     results = "district,share\nd0,1.0\nd1,0.5\nd2,1.5\n"
     session = opened(client, results=results)

@@ -22,6 +22,7 @@ from disaggregate.web.examples import EXAMPLES, write_example
 from disaggregate.web.fit_length import estimate, settings_of
 from disaggregate.web.fit_process import FitStartHandler, Progress
 from disaggregate.web.fits import PROGRESS
+from disaggregate.web.forms import FormError, read_fewest
 from disaggregate.web.progress_text import describe
 
 JOB = {
@@ -42,6 +43,18 @@ def test_commands_and_python_do_the_same_again():
     assert arguments.outcome == "voted 'purple'"
     assert (arguments.kernel, arguments.draws, arguments.features) == ("linear", 50, ["age", "sex"])
     compile(python_code(JOB), "<page>", "exec")
+
+
+def test_commands_and_python_suppress_what_the_page_does():
+    for text in (commands({**JOB, "min_group_size": 10}), python_code({**JOB, "min_group_size": 10})):
+        assert text.replace("_", "-").replace("=", " ").count("min-group-size 10") == 2
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "501", "1e2", "²", "x", "", "9" * 99])
+def test_the_fewest_people_of_a_number_are_a_whole_number_of_them(text):
+    assert read_fewest({"fewest": "500"}, 500) == 500
+    with pytest.raises(FormError, match="1 to 500 people"):
+        read_fewest({"fewest": text}, 500)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -27,8 +27,8 @@ def contrast(
     Parameters
     ----------
     first, second : SubgroupDraws
-        Subgroups from one call of ``subgroup_draws``, or from two with the same predictor. As many in both, and
-        then compared one by one; or one in either, and then compared with all of the other.
+        Subgroups from one call of :meth:`disaggregate.Analysis.subgroup_draws`, or from two of the same analysis.
+        As many in both, and then compared one by one; or one in either, and then compared with all of the other.
     kind : "difference" or "ratio", default="difference"
         First minus second, or first over second.
     level : float, default=0.9
@@ -42,7 +42,7 @@ def contrast(
 
     Examples
     --------
-    >>> rates = subgroup_draws(probability, people, by="sex")  # doctest: +SKIP
+    >>> rates = analysis.subgroup_draws(people, by="sex")  # doctest: +SKIP
     >>> contrast(rates.only(sex="female"), rates.only(sex="male"))  # doctest: +SKIP
     """
     if kind not in _SIGNS:

@@ -11,7 +11,7 @@ from typing import Any
 from disaggregate.cli.arguments import number_or_auto, output_path, whole_number
 from disaggregate.cli.check import MARKS
 from disaggregate.cli.command import new_command
-from disaggregate.cli.errors import errors_for_user
+from disaggregate.cli.errors import CommandError, errors_for_user
 from disaggregate.cli.output import add_json_argument, print_json
 from disaggregate.cli.table_arguments import add_table_arguments, confidence_number, reading_of, role_arguments
 from disaggregate.cli.terminal import say
@@ -120,7 +120,12 @@ def _fit_and_save(arguments: argparse.Namespace) -> Any:
     from sklearn.exceptions import ConvergenceWarning
 
     from disaggregate.analysis import fit_tables
+    from disaggregate.tables.formats import is_table
 
+    if is_table(arguments.output):  # other commands would take it for a table
+        raise CommandError(
+            f"--output '{arguments.output}' is the name of a table; a model is usually called *.dgz"
+        )
     with errors_for_user(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the verdict says the same
         analysis = fit_tables(

@@ -40,8 +40,13 @@ def main(argv: list[str] | None = None) -> int:
         Exit code: 0 when all went well, 2 for a mistake that the user can correct.
     """
     replace_unprintable()
+    parser = build_parser()
+    if not (sys.argv[1:] if argv is None else argv):
+        parser.print_help(sys.stderr)
+        say("\ndisaggregate: error: expected one of these commands", error=True)
+        return USER_MISTAKE
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = parser.parse_args(argv)
     except SystemExit as stop:  # argparse has printed its help or its complaint already
         return int(stop.code or 0)
     try:

@@ -22,6 +22,8 @@ Each change takes as long as the fit did; `disaggregate report --sensitivity` sh
   rbf      rbf kernel: any smooth shape
   weak     a quarter of the prior variance of the score: people are expected to differ less
   strong   four times as much
+  context, no_context
+           the make-up of groups matters, or not: whichever the fit did not assume
 """
 EXAMPLES = """\
 examples:

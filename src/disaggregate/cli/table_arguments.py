@@ -84,7 +84,7 @@ def add_reading_arguments(parser: argparse.ArgumentParser, *, shares: bool = Fal
     ).add_argument
     add("--encoding", metavar="NAME", help="encoding of text files, such as latin-1")
     add("--separator", type=separator, metavar="MARK", help="separator of fields in text files: , ; | or tab")
-    add("--decimal", choices=DECIMALS, help="decimal mark of numbers such as 1,234")
+    add("--decimal", choices=DECIMALS, metavar="MARK", help="decimal mark of numbers such as 1,234: . or ,")
     if shares:
         add("--shares-in", choices=("fraction", "percent"), help="whether shares run from 0 to 1 or from 0 to 100")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
+import shutil
 import sys
 import unicodedata
 import warnings
@@ -45,11 +47,40 @@ def say(text: Any, *, error: bool = False) -> None:
     Parameters
     ----------
     text : str, or anything that has one
-        May have several lines.
+        May have several lines; a terminal gets them broken between words.
     error : bool, default=False
         Whether it goes to standard error.
     """
-    print(visible(str(text), keep="\n"), file=sys.stderr if error else sys.stdout)
+    stream, shown = sys.stderr if error else sys.stdout, visible(str(text), keep="\n")
+    if getattr(stream, "isatty", bool)():
+        width = shutil.get_terminal_size().columns
+        shown = "\n".join(wrapped(line, width) for line in shown.split("\n"))
+    print(shown, file=stream)
+
+
+def wrapped(line: str, width: int) -> str:
+    """Break a line between words; what has no blanks, such as a path or a command to copy, stays whole.
+
+    Parameters
+    ----------
+    line : str
+        May begin with blanks, which it keeps.
+    width : int
+        Columns of the terminal.
+    """
+    from rich.cells import cell_len
+
+    if cell_len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    lines = [indent]
+    for word in line.split():
+        gap = " " if lines[-1].strip() else ""
+        if gap and cell_len(lines[-1] + gap + word) > width:
+            lines.append(indent + word)
+        else:
+            lines[-1] += gap + word
+    return "\n".join(lines)
 
 
 @contextmanager
@@ -102,12 +133,21 @@ class StoreOnce(argparse._StoreAction):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose messages show what a terminal would obey, and whose options are given once."""
+    """A parser whose options are given once, and whose messages show control characters and what was meant."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.register("action", None, StoreOnce)
         self.register("action", "store", StoreOnce)
+        self._words: list[str] = []
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Remember what was written, for messages; what is left over is a mistake of this command."""
+        self._words = [str(word) for word in (sys.argv[1:] if args is None else args)]
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, left
 
     def error(self, message: str) -> NoReturn:
         """End with what is wrong, and what the options are that are missing, without listing all others."""
@@ -117,8 +157,30 @@ class Parser(argparse.ArgumentParser):
             for action in self._actions
             if (name := argparse._get_action_name(action)) in missing
         ]
-        lines = [f"{self.prog}: error: {message}", *described, f"See {self.prog} --help for all options."]
+        lines = [
+            f"{self.prog}: error: {message}",
+            *described,
+            *self._meant(),
+            f"See {self.prog} --help for all options.",
+        ]
         self.exit(2, "\n".join(lines) + "\n")
+
+    def _meant(self) -> list[str]:
+        """Guess which command or options were misspelt."""
+        commands = [name for action in self._actions if self._is_command(action) for name in action.choices or ()]
+        known = commands or list(self._option_string_actions)
+        written = self._words[:1] if commands else [word.partition("=")[0] for word in self._words]
+        unknown = [
+            word
+            for word in written
+            if (commands or word.startswith("--")) and not any(name.startswith(word) for name in known)
+        ]
+        guesses = [(word, difflib.get_close_matches(word, known, n=1)) for word in unknown]
+        return [f"  {word}: did you mean {meant[0]}?" for word, meant in guesses if meant]
+
+    @staticmethod
+    def _is_command(action: argparse.Action) -> bool:
+        return isinstance(action, argparse._SubParsersAction)
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         super()._print_message(visible(message, keep="\n") if message else message, file)

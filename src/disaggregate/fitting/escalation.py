@@ -33,7 +33,7 @@ _FIRST_SEARCHES, MORE_SEARCHES = 2, 6
 
 # Log odds against the best kernel beyond which the normal approximation at the mode settles that a kernel is
 # negligible: what leaves a kernel out, and again as much, as it was off by up to 2.6.
-_NEGLIGIBLE = 5.5
+NEGLIGIBLE = 5.5
 
 # Log odds beyond which a kernel would be left out anyway; and the largest error of the evidence of those within.
 _NEAR_TIE = 2.5
@@ -132,7 +132,7 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
 def _in_the_running(evidence: list[LogEvidence], log_prior: np.ndarray, tried: Container[int]) -> list[int]:
     """List the kernels that are not negligible and were not tried yet."""
     log_odds = log_prior + [one.value for one in evidence]
-    return [i for i in np.flatnonzero(log_odds >= log_odds.max() - _NEGLIGIBLE).tolist() if i not in tried]
+    return [i for i in np.flatnonzero(log_odds >= log_odds.max() - NEGLIGIBLE).tolist() if i not in tried]
 
 
 def worst_rhat(kernel: TunedKernel, chains: Sequence[DenseDraws]) -> float:

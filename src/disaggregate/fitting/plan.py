@@ -165,7 +165,7 @@ class FitPlan:
         """What the groups report, where there are more than two outcomes."""
         if not isinstance(self.data, GroupedOutcomes):
             raise TypeError("reports on two outcomes are no count vectors.")
-        return make_outcome_reports(self.data)
+        return make_outcome_reports(self.data, self.has_places and not self.intercepts_are_weights)
 
     @cached_property
     def outcome_samples(self) -> OutcomeSamples | None:

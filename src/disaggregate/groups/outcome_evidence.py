@@ -216,6 +216,8 @@ class Shares(OutcomeEvidence):
     confidence: float = 1000.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.confidence, str):
+            raise ValueError('confidence="auto" is not yet for shares that name outcomes; give a number.')
         known = _sound_shares("Shares", self.shares)
         set_fields(self, shares=known, confidence=confidence_of("Shares", self.confidence))
 

@@ -25,9 +25,13 @@ def of_second_outcome(
         Number of people of each group.
     """
     first, second = outcomes
-    return {
-        group: _on_second(report, (first, second), sizes[group]) for group, report in evidence_by_group.items()
-    }
+    found = {}
+    for group, report in evidence_by_group.items():
+        try:
+            found[group] = _on_second(report, (first, second), sizes[group])
+        except ValueError as error:
+            raise ValueError(f"group {group!r}: {error}") from error
+    return found
 
 
 @singledispatch

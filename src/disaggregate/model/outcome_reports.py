@@ -11,10 +11,14 @@ from disaggregate.model.count_vectors import Lattice, allowed_counts, make_latti
 from disaggregate.model.outcome_categories import categories_of, largest_last
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING, SAMPLE
 
-# Nodes of all groups' lattices together up to which the exact law is used, the smallest first: so many per person,
-# at some 10 nanoseconds per node and outcome, and no fewer than in a small problem take no time.
-_NODES_PER_PERSON = 128
+# Nodes of all groups' lattices together up to which the exact law is used, the smallest first: so many per row,
+# at some 10 nanoseconds per node and outcome, and no fewer than in a small problem take no time. Where intercepts
+# of groups are integrated out, a gradient passes them some twenty times: then only groups of some 35 people, with
+# three outcomes, or fewer have it.
+_NODES_PER_ROW = 128
 _FEWEST_OF_ALL = 2**16
+_FEWER_WITH_PLACES = 4
+_LARGEST_WITH_PLACES = 2**11
 
 
 class OutcomeReports(NamedTuple):
@@ -87,15 +91,21 @@ class OutcomeReports(NamedTuple):
         return self.category.shape[1]
 
 
-def make_outcome_reports(data: GroupedOutcomes) -> OutcomeReports:
+def make_outcome_reports(data: GroupedOutcomes, integrates_places: bool = False) -> OutcomeReports:
     """Lay out what the groups report.
 
     Parameters
     ----------
     data : GroupedOutcomes
         Groups and evidence.
+    integrates_places : bool, default=False
+        Whether intercepts of groups are integrated out: fewer groups then have the exact law.
     """
-    groups, tables = _exact_groups(data)
+    capacity = max(_FEWEST_OF_ALL, _NODES_PER_ROW * len(data.order))
+    largest = capacity
+    if integrates_places:
+        capacity, largest = capacity // _FEWER_WITH_PLACES, _LARGEST_WITH_PLACES
+    groups, tables = _exact_groups(data, capacity, largest)
     n_groups, n_outcomes = len(data.names), len(data.outcomes)
     law = np.full(n_groups, NOTHING)
     category = np.zeros((n_groups, n_outcomes), dtype=np.int64)
@@ -171,18 +181,23 @@ def _covariance_of(counts: np.ndarray, log_likelihood: np.ndarray) -> np.ndarray
     return np.cov(counts.T, aweights=weight, ddof=0)
 
 
-def _exact_groups(data: GroupedOutcomes) -> tuple[list[tuple[int, np.ndarray] | None], list[Lattice]]:
-    """Find the lattice and the log likelihoods of each group whose law is exact, as far as memory allows."""
+def _exact_groups(
+    data: GroupedOutcomes, capacity: int, largest: int
+) -> tuple[list[tuple[int, np.ndarray] | None], list[Lattice]]:
+    """Find the lattice and the log likelihoods of each group whose law is exact.
+
+    There are ``capacity`` nodes at most, in a group at most ``largest``, unless a report has no normal form.
+    """
     reports: tuple[Any, ...] = data.evidence
     wanted = _lattices(data)
     groups: list[tuple[int, np.ndarray] | None] = [None] * len(reports)
     tables: list[Lattice] = []
     number: dict[int, int] = {}
-    capacity = max(_FEWEST_OF_ALL, _NODES_PER_PERSON * int(data.people.sum()))
     for j, (table, log_likelihood) in sorted(wanted.items(), key=lambda item: int(item[1][0].starts[-1])):
-        capacity -= int(table.starts[-1])
+        n_nodes = int(table.starts[-1])
+        capacity -= n_nodes
         n, has_rest = int(data.people[j]), len(reports[j].named_outcomes) < len(data.outcomes)
-        if capacity < 0 and reports[j].normal(n, has_rest) is not None:
+        if (capacity < 0 or n_nodes > largest) and reports[j].normal(n, has_rest) is not None:
             continue
         if id(table) not in number:
             number[id(table)] = len(tables)

@@ -34,11 +34,11 @@ class Forecast:
     Parameters
     ----------
     n_sampled : int
-        Sweeps of all chains, which are the last stage.
+        Sweeps of all chains, which are the last stage, in as many rounds as it takes.
     """
 
     def __init__(self, n_sampled: int) -> None:
-        self._n_sampled = n_sampled
+        self._n_sampled = n_sampled  # less those of rounds that are over
         self._n_before = 0  # sweeps of stages that are over
         self._stage, self._n_done, self._n_sweeps = "", 0, 0
         self._before, self._own = _Pace(), _Pace()
@@ -58,6 +58,7 @@ class Forecast:
         """
         if n_done == 0 or what != self._stage:
             self._n_before += self._n_done
+            self._n_sampled -= self._n_done if self._stage == _LAST else 0
             self._before, self._own = self._before.together(self._own), _Pace()
             self._stage = what
         self._own.update(n_done, now)
@@ -76,8 +77,13 @@ class Forecast:
         return n_left * of_stage.seconds_per_sweep + self._n_later * of_all.seconds_per_sweep
 
     @property
+    def is_done(self) -> bool:
+        """Whether the chains did all the sweeps of their last round."""
+        return self._stage == _LAST and self._n_done == self._n_sweeps
+
+    @property
     def _n_later(self) -> int:
-        return 0 if self._stage == _LAST else self._n_sampled
+        return max(self._n_sampled - self._n_sweeps, 0) if self._stage == _LAST else self._n_sampled
 
 
 @dataclass
@@ -112,7 +118,7 @@ class FitProgress:
     Parameters
     ----------
     n_sampled : int
-        Sweeps of all chains.
+        Sweeps that are expected of all chains.
     show : bool or "auto"
         Whether to show it; "auto" where the fit takes longer than some ten seconds. It is logged anyway.
     clock : callable, optional
@@ -140,6 +146,8 @@ class FitProgress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._forecast.is_done:  # maybe sooner than was expected
+            self._bar.update(self._task, completed=1.0, left="")
         if self._is_shown:
             self._bar.stop()
 
@@ -179,7 +187,7 @@ def fit_progress(
     Parameters
     ----------
     n_sampled : int
-        Sweeps of all chains.
+        Sweeps that are expected of all chains.
     show : bool, "auto" or callable
         As of :class:`FitProgress`, or what is called instead.
     """

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 from scipy.sparse import csr_array
 
 from disaggregate.basis import Basis
 from disaggregate.model.components import Components
 from disaggregate.model.outcomes import logits_of
 from disaggregate.posterior.individuals import as_individuals
-from disaggregate.posterior.mapped import require_intact
+from disaggregate.posterior.mapped import is_mapped, require_intact
 from disaggregate.sampler.chain import ChainDraws
 from disaggregate.sampler.dense.chains import DenseDraws
+from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Draws that are worked on at once, so that memory does not grow with them when they are on disk.
 DRAWS_AT_ONCE = 2**10
 VALUES_AT_ONCE = 2**20
+
+# Weights that lie in at most so many directions, and in no more than a third as many as there are columns, are
+# multiplied by way of these. Directions that hold less than this share of the largest are rounding errors.
+_DIRECTIONS, _LEAST_RATIO, _ROUNDING = (10, 40, 160), 3, 1e-13
 
 # Makes one array of pieces along its first axis, given a name, the shape and the type.
 Put = Callable[[str, tuple[int, ...], np.dtype, Iterable[np.ndarray]], np.ndarray]
@@ -109,8 +116,7 @@ class KernelDraws:
 
     def _logits(self, X: np.ndarray, group_index: np.ndarray | None) -> np.ndarray:
         n_scores = self.n_outcomes - 1
-        weights = np.asarray(self.weights).reshape(-1, self.basis.n_columns)
-        scores = (weights @ self.basis.columns(X)).reshape(-1, n_scores, len(X))
+        scores = self._times(self.basis.columns(X)).reshape(-1, n_scores, len(X))
         if self.places is not None and self.place_delta2 is not None:
             narrower = 1.0 / np.sqrt(1.0 + self.place_delta2.reshape(-1, 1, 1))
             known = np.zeros(len(X), dtype=bool) if group_index is None else group_index >= 0
@@ -121,11 +127,28 @@ class KernelDraws:
 
     def _of_features(self, X: np.ndarray) -> np.ndarray:
         if isinstance(self.weights, np.ndarray):
-            return self.weights @ self.basis.columns(X)
+            return self._times(self.basis.columns(X))
         used = _used_columns(self.weights)
         columns = self.basis.columns(X, used)
         pieces = _slices(self.weights.shape[0], DRAWS_AT_ONCE)
         return np.concatenate([self.weights[piece][:, used] @ columns for piece in pieces])
+
+    def _times(self, columns: np.ndarray) -> np.ndarray:
+        """Multiply dense weights with columns at some rows."""
+        if self._factors is None:
+            return np.asarray(self.weights).reshape(-1, self.basis.n_columns) @ columns
+        of_directions, directions = self._factors
+        product: np.ndarray = of_directions @ (directions @ columns)
+        return product
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Dense weights as weights of a few orthonormal directions; None where that is no shorter, or on disk."""
+        weights = np.asarray(self.weights).reshape(-1, self.basis.n_columns)
+        if is_mapped(weights):
+            return None
+        fitting = [most for most in _DIRECTIONS if _LEAST_RATIO * most <= weights.shape[1] and most < len(weights)]
+        return next((found for most in fitting if (found := _factored(weights, most)) is not None), None)
 
     def at_place(self, scores: np.ndarray, group_index: np.ndarray | None) -> np.ndarray:
         """Add the effects of places; those of unknown places are integrated out."""
@@ -179,6 +202,20 @@ class KernelDraws:
         self.require_intact()
         first = self.weights[:, [0]]
         return (first if isinstance(first, np.ndarray) else first.toarray()).reshape(self.shape)
+
+
+def _factored(weights: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Write weights as weights of orthonormal directions, found from some draws; None if it takes too many."""
+    some = weights[evenly_spaced(len(weights), most + 1)]
+    found, triangle, _ = qr(some.T, mode="economic", pivoting=True, check_finite=False)
+    size = np.abs(np.diagonal(triangle))
+    rank = int((size > _ROUNDING * size.max(initial=0.0)).sum())
+    if rank > most:
+        return None
+    directions = np.ascontiguousarray(found[:, :rank].T)
+    of_directions = weights @ directions.T
+    missing = np.abs(weights - of_directions @ directions).max()
+    return (of_directions, directions) if missing <= _ROUNDING * np.abs(weights).max() else None
 
 
 def gather_sparse_draws(chains: Sequence[ChainDraws], basis: Basis, scales: np.ndarray, put: Put) -> KernelDraws:

@@ -58,6 +58,17 @@ def map_draws(path: Path, checksum: int) -> np.ndarray:
     return np.asarray(mapped)
 
 
+def is_mapped(array: np.ndarray) -> bool:
+    """Return whether an array is in a file.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of draws.
+    """
+    return _stamp_of(array) is not None
+
+
 def require_intact(array: np.ndarray) -> None:
     """Raise ValueError if an array is in a file that was cut or changed since; others pass.
 

@@ -26,7 +26,6 @@ from disaggregate.posterior.individuals import as_individuals
 from disaggregate.posterior.mixture import Posterior
 from disaggregate.posterior.thinning import thinned_to
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
-from disaggregate.sampler.evenly_spaced import evenly_spaced
 
 # Draws that are looked at: beyond this many, evenly spaced ones. And reports that are simulated for comparison.
 _MOST_DRAWS = 1000
@@ -102,12 +101,12 @@ def check_reports(posterior: Posterior, X: Any, data: GroupedData) -> Predictive
         return PredictiveCheck(np.nan, (), np.empty(0), misfits)
     rng = np.random.default_rng(len(X))  # the result is the same every time
     surprise, replicated = np.empty(len(groups)), np.empty((_REPLICATES, len(groups)))
-    n_draws, index = posterior.delta2.size, 0
+    index = 0
     reports = reports_with_confidence(data, posterior.log_confidence)
-    chosen = evenly_spaced(n_draws, _MOST_DRAWS)
-    for first, last in runs_of_groups(data.sizes[groups], max(1, VALUES_AT_ONCE // n_draws)):
+    thinned = thinned_to(posterior, _MOST_DRAWS)
+    for first, last in runs_of_groups(data.sizes[groups], max(1, VALUES_AT_ONCE // thinned.delta2.size)):
         rows = np.concatenate([np.arange(*data.offsets[group : group + 2]) for group in groups[first:last]])
-        scores = posterior.scores(X[data.order[rows]])[chosen]
+        scores = thinned.scores(X[data.order[rows]])
         for group in groups[first:last]:
             own, scores = np.split(scores, [data.sizes[group]], axis=1)
             confidence = _confidence_in(data.evidence[group], posterior)

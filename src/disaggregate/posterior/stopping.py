@@ -8,8 +8,10 @@ from typing import Any
 from disaggregate.posterior.diagnostics import agreement
 from disaggregate.posterior.mixture import Posterior
 
-# Sweeps discarded first, draws per chain of the first round, and draws per chain at most.
+# Sweeps discarded first, draws per chain of the first round, and draws per chain at most; and about as many as it
+# takes, for a forecast: from 400 to 1,300 on people in groups, from tens to thousands of them.
 BURN, FIRST, BUDGET = 250, 250, 4000
+EXPECTED = 750
 
 # Chains agree at this R-hat, and so many effective draws give averages and ends of intervals.
 AGREE, ENOUGH = 1.01, 400.0

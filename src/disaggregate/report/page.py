@@ -138,11 +138,7 @@ def make_sections(
     """Find everything that a page shows; parameters as of :func:`write_report`."""
     moved = None if sensitivity is None else read_sensitivity(sensitivity, min_group_size)
     table = analysis.read(people)
-    size = n_people(table, analysis.roles)
-    if size < min_group_size or hidden(_effective(analysis, table), min_group_size).any():
-        raise ValueError(
-            f"the table has {size} people, fewer than min_group_size={min_group_size}: nothing may be shown."
-        )
+    require_enough(analysis, table, min_group_size)
     columns = [by] if isinstance(by, str) else list(by)
     chosen = [features] if isinstance(features, str) else features
     options: dict[str, Any] = {"level": level, "min_group_size": min_group_size}
@@ -156,6 +152,25 @@ def make_sections(
         appendix = _appendix(analysis, table, min_group_size, diagnostics, every)
         return [*outcome_sections(analysis, found, diagnostics, moved), appendix]
     return sections_of(analysis, find(analysis, table, by=columns, features=chosen, **options), moved)
+
+
+def require_enough(analysis: Analysis, people: DataFrame, min_group_size: int) -> None:
+    """Refuse a table of so few people that nothing about them may be shown.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    people : DataFrame
+        As ``analysis.read`` gives it.
+    min_group_size : int
+        Fewest people that a number may describe.
+    """
+    size = n_people(people, analysis.roles)
+    if size < min_group_size or hidden(_effective(analysis, people), min_group_size).any():
+        raise ValueError(
+            f"the table has {size} people, fewer than min_group_size={min_group_size}: nothing may be shown."
+        )
 
 
 def sections_of(analysis: Analysis, findings: Findings, moved: DataFrame | None = None) -> list[Section]:

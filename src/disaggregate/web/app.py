@@ -34,6 +34,7 @@ from disaggregate.web.forms import (
     RESULTS_ROLES,
     FormError,
     read_columns,
+    read_fewest,
     read_length,
     read_settled,
     read_way,
@@ -282,7 +283,7 @@ class Pages:
         if resume and last is not None:
             return {**last, "resume": True}
         try:
-            length = read_length(form)
+            length, fewest = read_length(form), read_fewest(form, session.checked["n_people"])
         except FormError as error:
             raise HTTPException(400, str(error)) from error
         roles = {name: value for name, value in session.choice["roles"].items() if name != "ignore"}
@@ -292,8 +293,13 @@ class Pages:
             "outcome": session.choice["outcome"],
             "settings": settings_of(length, session.checked["n_rows"]),
             "seconds": expected_seconds(length, session.checked["n_rows"]),
+            "min_group_size": fewest,
             "resume": False,
         }
+
+    def _fewest(self, session: Session) -> int:
+        """Return how many people a number must be about."""
+        return int((self.fits.job(session.key) or {}).get("min_group_size", 1))
 
     async def progress(self, request: Request) -> Response:
         """Return how far the fit is, for the script of the page."""
@@ -313,7 +319,7 @@ class Pages:
             name = "\n".join(by)
             if name not in session.answers:
                 try:
-                    found = await self.tasks.run("subgroups", str(session.folder), by)
+                    found = await self.tasks.run("subgroups", str(session.folder), by, self._fewest(session))
                     session.answers[name] = found["html"]
                 except TaskError as error:
                     problem = str(error)

@@ -80,12 +80,13 @@ def commands(job: dict[str, Any]) -> str:
     for name, flag in _SETTINGS.items():
         if name in job["settings"]:
             words += [flag, str(job["settings"][name])]
-    column = shlex.quote(_first_feature(job))
+    column, fewest = shlex.quote(_first_feature(job)), job.get("min_group_size", 1)
+    few = f"--min-group-size {fewest} " if fewest > 1 else ""
     return "\n".join(
         [
             _wrapped([*words, "-o", "model.dgz"]),
-            "disaggregate report model.dgz people.csv -o report.html",
-            f"disaggregate subgroups model.dgz people.csv --by {column} -o subgroups.csv",
+            f"disaggregate report model.dgz people.csv {few}-o report.html",
+            f"disaggregate subgroups model.dgz people.csv --by {column} {few}-o subgroups.csv",
         ]
     )
 
@@ -117,9 +118,11 @@ def python_code(job: dict[str, Any]) -> str:
     lines += [f"    outcome={job['outcome']!r},"] if job["outcome"] else []
     lines += ["    settings={", *(f"        {name!r}: {value!r}," for name, value in job["settings"].items())]
     lines += ["    },", ")"]
+    fewest = job.get("min_group_size", 1)
+    few = f", min_group_size={fewest}" if fewest > 1 else ""
     lines += [
-        f'analysis.subgroups("people.csv", by={_first_feature(job)!r})',
-        'analysis.report("people.csv", "report.html")',
+        f'analysis.subgroups("people.csv", by={_first_feature(job)!r}{few})',
+        f'analysis.report("people.csv", "report.html"{few})',
     ]
     return "\n".join(lines)
 

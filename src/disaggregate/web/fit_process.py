@@ -130,18 +130,19 @@ def _fit(folder: Path, job: dict[str, Any], progress: Progress) -> dict[str, Any
         )
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # what was drawn is written, also if it is stopped now
         progress.enter("writing")
-        return _write_answer(folder, analysis)
+        return _write_answer(folder, analysis, job.get("min_group_size", 1))
 
 
-def _write_answer(folder: Path, analysis: Any) -> dict[str, Any]:
+def _write_answer(folder: Path, analysis: Any, min_group_size: int = 1) -> dict[str, Any]:
     """Write what the page shows and hands out, and the model last: with it there is an answer."""
     from disaggregate.report import write_report
     from disaggregate.report.findings import find
-    from disaggregate.report.page import render_sections, sections_of
+    from disaggregate.report.page import render_sections, require_enough, sections_of
     from disaggregate.web.downloads import write_tables
 
     people = analysis.read(folder / PEOPLE)
-    findings = find(analysis, people)
+    require_enough(analysis, people, min_group_size)
+    findings = find(analysis, people, min_group_size=min_group_size)
     sections = sections_of(analysis, findings)
     for name, part in (("answer.html", sections[:1]), ("more.html", sections[1:])):
         (folder / name).write_text(render_sections(part), encoding="utf-8")

@@ -102,6 +102,14 @@ def read_length(form: Mapping[str, Any]) -> str:
     return length
 
 
+def read_fewest(form: Mapping[str, Any], n_people: int) -> int:
+    """Read how many people a number must be about."""
+    text = str(form.get("fewest", "1"))
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and 1 <= int(text) <= n_people):
+        raise FormError(f"Numbers can be about 1 to {n_people:,} people at least; give a whole number of these.")
+    return int(text)
+
+
 def read_settled(form: Mapping[str, Any], problems: list[dict[str, Any]]) -> dict[str, str]:
     """Read the choice that settles a problem, as a setting of how tables are read; only offered ones count."""
     wanted = str(form.get("settle", ""))

@@ -80,6 +80,11 @@ class Session:
         self.readings = {}
         self.files = {kind: file.partition("#")[0] for kind, file in self.files.items()}
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether something was said of how the tables are written; the pages ask."""
+        return bool(self.readings) or any("#" in file for file in self.files.values())
+
     def reached(self, has_answer: bool) -> str:
         """Return the last step that can be opened."""
         if has_answer:

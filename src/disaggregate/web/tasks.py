@@ -124,7 +124,7 @@ def _told(level: str, where: str, message: str, choices: Any = ()) -> dict[str, 
     return {"level": level, "where": where, "message": message, "choices": offered}
 
 
-def subgroups(folder: str, by: list[str]) -> dict[str, Any]:
+def subgroups(folder: str, by: list[str], min_group_size: int = 1) -> dict[str, Any]:
     """Estimate the share of each subgroup by some columns, drawn and as a table."""
     import pandas as pd
 
@@ -137,7 +137,7 @@ def subgroups(folder: str, by: list[str]) -> dict[str, Any]:
     unknown = [name for name in by if name not in people]
     if unknown:
         raise ValueError(f"the table of people has no column {unknown[0]!r}.")
-    section, table = estimates_by(analysis, people, by)
+    section, table = estimates_by(analysis, people, by, min_group_size=min_group_size)
     pd.DataFrame(table).to_csv(Path(folder, "subgroups_asked.csv"), index=False)
     return {"html": render_sections([section], heading=3)}
 

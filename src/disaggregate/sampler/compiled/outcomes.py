@@ -6,7 +6,7 @@ import numpy as np
 
 from disaggregate.model.outcomes import UNIT
 from disaggregate.model.reports import EXACT, NORMAL, SAMPLE
-from disaggregate.sampler.compiled.compile import kernel, part
+from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -174,7 +174,7 @@ def _probabilities(contrasts, scores, first, last, p):
             p[i, k] /= total
 
 
-@part
+@inlined_part
 def _expect(reports, j, p, expected, workspace):
     """Log likelihood of one group's report; fill the expected number of people of each row with each outcome."""
     q, by_category = workspace[2], workspace[3]
@@ -193,7 +193,19 @@ def _expect(reports, j, p, expected, workspace):
         successor = reports.successor[layers[0] : layers[len(layers) - 1], :width]
         value = _exact(layers, successor, evidence, counts, q, by_category, workspace)
     else:
-        value = _normal(reports, j, q, by_category, workspace[6], workspace[7], workspace[8])
+        free = width - 1
+        value = free * (reports.log_unit[j] - 0.5 * _LOG_TWO_PI)
+        value += _normal(
+            counts,
+            reports.reported[j],
+            reports.noise[j],
+            free,
+            q,
+            by_category,
+            workspace[6],
+            workspace[7],
+            workspace[8],
+        )
     for i in range(last - first):
         for k in range(n_outcomes):
             c = category[k]
@@ -296,20 +308,16 @@ def _exact_by_logarithms(layers, successor, evidence, q, expected, workspace):
 
 
 @part
-def _normal(reports, j, q, expected, covariance, inverse, vectors):
-    """Take counts and report for normal; see ``normal_expected``."""
-    first, n_rows, free = (
-        reports.offsets[j],
-        reports.offsets[j + 1] - reports.offsets[j],
-        reports.n_categories[j] - 1,
-    )
+def _normal(counts, reported, noise, free, q, expected, covariance, inverse, vectors):
+    """Take counts and report for normal; see ``normal_expected``. The log density is without its constant."""
+    n_rows = len(counts)
     error, scaled_error, by_p = vectors[0], vectors[1], vectors[2]
     for a in range(free):
-        error[a] = reports.reported[j, a]
+        error[a] = reported[a]
         for b in range(free):
-            covariance[a, b] = reports.noise[j, a, b]
+            covariance[a, b] = noise[a, b]
     for i in range(n_rows):
-        people = float(reports.counts[first + i])
+        people = float(counts[i])
         for a in range(free):
             error[a] -= people * q[i, a]
             covariance[a, a] += people * q[i, a]
@@ -323,7 +331,7 @@ def _normal(reports, j, q, expected, covariance, inverse, vectors):
             scaled_error[a] += inverse[a, b] * error[b]
         square += scaled_error[a] * error[a]
     for i in range(n_rows):
-        people = float(reports.counts[first + i])
+        people = float(counts[i])
         mean = 0.0
         for a in range(free):
             by_p[a] = scaled_error[a] + 0.5 * (scaled_error[a] * scaled_error[a] - inverse[a, a])
@@ -333,7 +341,7 @@ def _normal(reports, j, q, expected, covariance, inverse, vectors):
         for a in range(free):
             expected[i, a] = people * q[i, a] * (1.0 + by_p[a] - mean)
         expected[i, free] = people * q[i, free] * (1.0 - mean)
-    return free * (reports.log_unit[j] - 0.5 * _LOG_TWO_PI) - 0.5 * (square + log_determinant)
+    return -0.5 * (square + log_determinant)
 
 
 @part

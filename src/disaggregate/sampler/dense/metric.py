@@ -85,9 +85,14 @@ def posterior_curvature(
 
 def _one_curvature(components: Components, position: np.ndarray, information: Information) -> np.ndarray:
     by_columns, by_group = _jacobians(components, position)
-    crossed = by_columns.T @ information.cross @ by_group
-    curvature = by_columns.T @ information.columns @ by_columns + crossed + crossed.T
-    curvature += by_group.T @ _times_groups(information.group, by_group)
+    curvature = by_columns.T @ information.columns @ by_columns
+    moving = np.flatnonzero(by_group.any(axis=0))  # few coordinates move the centres of groups, if any
+    if len(moving):
+        by_group = np.ascontiguousarray(by_group[:, moving])
+        crossed = by_columns.T @ (information.cross @ by_group)
+        curvature[:, moving] += crossed
+        curvature[moving, :] += crossed.T
+        curvature[np.ix_(moving, moving)] += by_group.T @ _times_groups(information.group, by_group)
     diagonal = np.ones(components.n_coordinates)
     n_scales = len(components.priors)
     for s, prior in enumerate(components.scale_priors):

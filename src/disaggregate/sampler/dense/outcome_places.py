@@ -90,12 +90,16 @@ class OutcomePlaces:
     def _nodes(self) -> Nodes:
         return nodes_around(self.modes, self.center, self.deviation)
 
+    def _node_scores(self, nodes: Nodes) -> np.ndarray:
+        """Scores of all rows at each node, shape (n_nodes, n_contrasts, n_rows)."""
+        return self.individual + np.repeat(np.swapaxes(nodes.offsets, 1, 2), self._sizes, axis=2)
+
     def log_likelihood(self) -> np.ndarray:
         """Log likelihood of each group's report, intercepts integrated out."""
         from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
 
         nodes = self._nodes()
-        scores = np.stack([self._scores(offsets) for offsets in nodes.offsets])
+        scores = self._node_scores(nodes)
         by_group = np.empty(nodes.log_weight.shape)
         group_log_likelihoods(self.reports, self._contrasts, scores, by_group)
         found: np.ndarray = logsumexp(nodes.log_weight + by_group, axis=0)
@@ -110,23 +114,18 @@ class OutcomePlaces:
         from disaggregate.sampler.compiled.outcomes import replica_gradients
 
         nodes = self._nodes()
-        by_group, by_node = np.empty((1, len(self._sizes))), np.empty((1, *self.individual.shape))
-        total, by_score = np.zeros(len(self._sizes)), np.zeros(self.individual.shape)
-        by_center, by_scale = np.zeros(self.center.shape), np.zeros(len(self._sizes))
-        for offsets, log_weight in zip(nodes.offsets, nodes.log_weight, strict=True):
-            replica_gradients(self.reports, self._contrasts, self._scores(offsets)[None], by_group, by_node)
-            rise = log_weight + by_group[0] - self.modes.value
-            chance = np.exp(np.minimum(rise, _MOST_RISE))
-            total += chance
-            by_score += np.repeat(chance, self._sizes) * by_node[0]
-            away = (offsets - self.center) / self.deviation
-            by_center += chance[:, None] * away / self.deviation
-            by_scale += 0.5 * chance * np.sum(away**2 - 1.0, axis=1)
+        scores = self._node_scores(nodes)
+        by_group, by_node = np.empty(nodes.log_weight.shape), np.empty_like(scores)
+        replica_gradients(self.reports, self._contrasts, scores, by_group, by_node)
+        chance = np.exp(np.minimum(nodes.log_weight + by_group - self.modes.value, _MOST_RISE))
+        total = chance.sum(axis=0)
+        chance /= total
+        away = (nodes.offsets - self.center) / self.deviation
         return Integrated(
             self.modes.value + np.log(total),
-            by_score / np.repeat(total, self._sizes),
-            (by_center / total[:, None]).T,
-            float(np.sum(by_scale / total)),
+            np.einsum("ni,nai->ai", np.repeat(chance, self._sizes, axis=1), by_node),
+            np.einsum("ng,nga->ag", chance, away) / self.deviation,
+            0.5 * float(np.sum(chance * np.sum(away**2 - 1.0, axis=2))),
         )
 
     def draw(self, noise: np.ndarray) -> np.ndarray:
@@ -137,7 +136,7 @@ class OutcomePlaces:
         from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
 
         nodes = self._nodes()
-        scores = np.stack([self._scores(offsets) for offsets in nodes.offsets])
+        scores = self._node_scores(nodes)
         by_group = np.empty(nodes.log_weight.shape)
         group_log_likelihoods(self.reports, self._contrasts, scores, by_group)
         chance = nodes.log_weight + by_group
