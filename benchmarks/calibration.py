@@ -152,6 +152,7 @@ SPARSE = {"prior": "spike_slab", "centers": SPARSE_CENTERS}
 FEWER = {"n_replicas": 1, "n_draws": 200, "n_burn": 100}
 PLACE = {"group_effects": True, **FEWER}
 CONTEXT = {"context": True, **FEWER}
+CELLS = {"prior": GaussianProcess(cells=True)}
 CASES = {
     "default": Case("all defaults, kernels averaged", kernel="auto"),
     "rbf": Case("Gaussian kernel"),
@@ -177,7 +178,12 @@ CASES = {
         "cells of people, exact counts", exact, has_cells=True, settings={**FEWER, "group_effects": False}
     ),
     "large cells": Case(
-        "cells of hundreds, whose rates differ", exact, has_cells=True, are_alike=True, n_groups=12, settings=PLACE
+        "cells of hundreds, whose rates differ",
+        exact,
+        has_cells=True,
+        are_alike=True,
+        n_groups=12,
+        settings=PLACE | CELLS,
     ),
     "three outcomes": Case("three outcomes", n_outcomes=3),
     "three outcomes, places": Case(
@@ -319,7 +325,7 @@ def scores_of(
 
 def drawn_scale(rng: np.random.Generator, name: str, *, of_places: bool) -> float:
     """Draw delta2 of a component of f from its prior."""
-    return GaussianProcess().component_priors(of_places)[name].draw(rng)
+    return GaussianProcess(cells=True).component_priors(of_places)[name].draw(rng)
 
 
 def context_of_groups(X: np.ndarray, groups: np.ndarray) -> np.ndarray:

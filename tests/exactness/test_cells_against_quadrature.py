@@ -44,6 +44,12 @@ def quadrature(problem: SimpleNamespace, n: int) -> quadratures.Exact:
     return quadratures.Exact(np.array([mass.sum(axis=(1, 2)) @ w]), np.array(means), np.zeros(0), 0.0)
 
 
+@pytest.fixture(autouse=True)
+def few_chains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them costs about a second."""
+    monkeypatch.setattr(quadratures, "N_CHAINS", 8)
+
+
 @pytest.fixture(scope="module")
 def problem() -> SimpleNamespace:
     data = grouped([Count(320), Count(150), NoisyCount(260.0, 5.0)], [2, 2, 2], None, COUNTS)
@@ -52,7 +58,7 @@ def problem() -> SimpleNamespace:
     )
     components = components._replace(spread=np.zeros(1))  # a weight of known deviation, and no constant
     found = SimpleNamespace(x=np.array([1.0, -0.5, 0.7, 1.2, -1.0, 0.2]), reports=make_reports(data))
-    found.components, found.exact = components, quadrature(found, 40)
+    found.components, found.exact = components, quadrature(found, 50)
     return found
 
 
@@ -81,8 +87,8 @@ def distances(backend: type[WholeData], problem: SimpleNamespace, n_draws: int, 
 
 
 def test_the_reference_is_fine_enough(problem: SimpleNamespace) -> None:
-    for one, other in zip(quadrature(problem, 30), problem.exact, strict=True):
-        np.testing.assert_allclose(one, other, atol=1.5e-2)
+    for one, other in zip(quadrature(problem, 41), problem.exact, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-2)
 
 
 def test_chains_agree_with_quadrature(problem: SimpleNamespace, seed: int) -> None:
@@ -90,4 +96,4 @@ def test_chains_agree_with_quadrature(problem: SimpleNamespace, seed: int) -> No
 
 
 def test_cells_of_independent_people_are_caught(problem: SimpleNamespace, seed: int) -> None:
-    assert np.abs(distances(Apart, problem, 40, seed)).max() > 7.0
+    assert np.abs(distances(Apart, problem, 30, seed)).max() > 7.0

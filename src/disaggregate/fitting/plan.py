@@ -51,7 +51,7 @@ class ScalePriors(NamedTuple):
     context: ScalePrior
     place: ScalePrior
     report: ScalePrior
-    cell: ScalePrior
+    cell: ScalePrior | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class FitPlan:
     @cached_property
     def has_cells(self) -> bool:
         """Whether it is learned how alike people of one cell are."""
-        if isinstance(self.data, GroupedOutcomes) or not self.has_places or self.schedule.moves != "dense":
+        if self.scale_priors.cell is None or not self.has_places or isinstance(self.data, GroupedOutcomes):
             return False
         return has_alike_cells(make_reports(self.data))
 
