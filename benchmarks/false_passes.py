@@ -108,8 +108,10 @@ def report(rows: pd.DataFrame) -> str:
                 str(len(single)),
                 str(false),
                 str(warned),
-                f"{single['difference'].max():.3f}",
-                f"{single['between_ladders'].max():.3f}",
+                *(
+                    f"{single[what].max():.3f}" if len(single) else ""
+                    for what in ("difference", "between_ladders")
+                ),
             ]
         )
     header = ["data", "sets", "single chains", "off by more", "not trusted", "most", "most between ladders"]

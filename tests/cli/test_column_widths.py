@@ -7,6 +7,7 @@ import pytest
 from disaggregate.cli.column_widths import column_widths, table_width
 from disaggregate.cli.main import main
 from disaggregate.cli.output import print_table
+from disaggregate.cli.subgroups import names_of_few
 
 HEADERS = ["town", "estimate", "conf_low", "conf_high", "note"]
 COLUMNS = [["Ashford", "Lea"], ["0.340", "0.29"], ["0.072", "0.1"], ["0.817", "0.9"], ["rests on the prior", ""]]
@@ -68,6 +69,14 @@ def test_where_room_is_short_a_row_says_once_that_it_is_suppressed_and_why_benea
     assert said.splitlines()[-1] == "keeper: suppressed: fewer than 10 people"
     assert max(map(len, said.splitlines())) <= 60
     assert "nan" not in said
+
+
+def test_names_that_few_people_have_are_warned_of():
+    rows = pd.DataFrame({"income": [1, 2, 3], "note": ["", "suppressed: fewer than 10 people", "suppressed: x"]})
+    (warning,) = names_of_few(rows, ["income"])
+    assert "2 of 3 rows are suppressed, and still name what few people have of 'income'" in warning
+    assert not list(names_of_few(rows[:2], ["income"]))
+    assert not list(names_of_few(rows[["income"]], ["income"]))
 
 
 @pytest.mark.parametrize(

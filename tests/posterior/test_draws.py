@@ -7,6 +7,7 @@ from scipy.special import ndtr
 
 from disaggregate.basis import Basis, resolve_kernel
 from disaggregate.fitting.draw_storage import MemoryStorage
+from disaggregate.posterior import draws as draws_module
 from disaggregate.posterior.draws import KernelDraws, gather_sparse_draws
 from disaggregate.sampler.chain import ChainDraws
 from tests.helpers.synthetic import CENTERS, make_posterior, random_posterior
@@ -46,7 +47,8 @@ def test_chains_are_gathered_in_order_and_in_the_units_of_the_kernels():
 
 
 @pytest.mark.parametrize(("rank", "is_product"), [(3, True), (30, False)])
-def test_weights_in_few_directions_are_multiplied_by_way_of_them(rank, is_product, rng):
+def test_weights_in_few_directions_are_multiplied_by_way_of_them(rank, is_product, rng, monkeypatch):
+    monkeypatch.setattr(draws_module, "WORTH_FACTORING", 0)
     centers = rng.standard_normal((30, 2))
     basis = Basis(resolve_kernel("rbf", 1.0, 3, 1.0, centers), centers, False)
     weights = (
@@ -57,7 +59,8 @@ def test_weights_in_few_directions_are_multiplied_by_way_of_them(rank, is_produc
     assert_allclose(draws.scores(X), weights @ basis.columns(X), rtol=1e-9, atol=1e-12 * np.abs(weights).max())
 
 
-def test_a_draw_that_leaves_the_directions_of_the_others_is_not_lost(rng):
+def test_a_draw_that_leaves_the_directions_of_the_others_is_not_lost(rng, monkeypatch):
+    monkeypatch.setattr(draws_module, "WORTH_FACTORING", 0)
     centers = rng.standard_normal((30, 2))
     basis = Basis(resolve_kernel("rbf", 1.0, 3, 1.0, centers), centers, False)
     weights = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 30))

@@ -83,4 +83,7 @@ def test_a_disk_without_room_is_reported(tmp_path, monkeypatch):
     require_disk_space(tmp_path / "new folder" / "m.dgz", 2**20)
     with pytest.raises(OSError, match="will take 2 MB or more, and 1 MB are free"):
         require_disk_space(tmp_path / "new folder" / "m.dgz", 2**21)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2**15))
+    with pytest.raises(OSError, match=r"will take 0\.50 MB or more, and 0\.03 MB are free"):
+        require_disk_space(tmp_path / "m.dgz", 2**19)
     assert not list(tmp_path.iterdir())

@@ -76,6 +76,7 @@ def test_nearly_as_many_values_as_rows():
         ),
         ([None, None, *"abcdefgh"] * 12, "24 of 120 values missing (20.0%); they become a level of their own."),
         ([f"{1 + row % 28}/02/2024" for row in range(N)], "looks like dates ('1/02/2024')"),
+        ([f"{1 + row % 28}.02.{1900 + row}" for row in range(N)], "looks like dates ('1.02.1900')"),
         ([str(row % 5) for row in range(N)], "holds numbers as text, and is read as a category"),
     ],
 )

@@ -25,6 +25,7 @@ def check(shares, sampled=False, people=("a",) * 3 + ("b",) * 8, **columns):
         ([0.125, 0.375], [8, 16], [True, True]),
         ([0.12, 0.13], [8, 8], [True, True]),
         ([0, 1], [3, 3], [True, True]),
+        ([100 * 0.5909 / 100, 0.1 + 0.2, 0.28 + 0.01], [22, 10, 22], [True, True, False]),
     ],
 )
 def test_shares_that_could_be_counts(shares, sizes, expected):

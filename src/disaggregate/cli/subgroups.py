@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
 from disaggregate.cli.errors import errors_for_user
 from disaggregate.cli.output import add_output_arguments, load_analysis, print_table
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
+from disaggregate.cli.terminal import say
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 DESCRIPTION = """\
 Estimate the share of positives in each subgroup of the people in a table, with survey weights if there are any.
@@ -60,3 +66,17 @@ def run(arguments: argparse.Namespace) -> None:
             write_rows(arguments.output, [table], raw=arguments.raw)
     what = "Share of each outcome" if "outcome" in table else "Share of positives"
     print_table(table, f"{what} by {', '.join(arguments.by)}", arguments.json)
+    for line in names_of_few(table, arguments.by):
+        say(line, error=True)
+
+
+def names_of_few(table: DataFrame, by: Sequence[str]) -> Iterator[str]:
+    """Warn where most rows are suppressed: their names are what single people have, such as an exact income."""
+    from disaggregate.tables.suppression import NOTE, is_suppressed
+
+    n_hidden = sum(map(is_suppressed, table.get(NOTE, ())))
+    if 2 * n_hidden > len(table):
+        yield (
+            f"warning: {n_hidden:,} of {len(table):,} rows are suppressed, and still name what few people have of "
+            f"{', '.join(map(repr, by))}; take fewer columns, or levels that more people share."
+        )

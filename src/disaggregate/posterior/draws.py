@@ -28,6 +28,9 @@ VALUES_AT_ONCE = 2**20
 # multiplied by way of these. Directions that hold less than this share of the largest are rounding errors.
 _DIRECTIONS, _LEAST_RATIO, _ROUNDING = (10, 40, 160), 3, 1e-13
 
+# Weights of fewer values are multiplied as they are: that takes no time, and leaves the bits of draws on disk.
+WORTH_FACTORING = 2**19
+
 # Makes one array of pieces along its first axis, given a name, the shape and the type.
 Put = Callable[[str, tuple[int, ...], np.dtype, Iterable[np.ndarray]], np.ndarray]
 
@@ -145,7 +148,7 @@ class KernelDraws:
     def _factors(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Dense weights as weights of a few orthonormal directions; None where that is no shorter, or on disk."""
         weights = np.asarray(self.weights).reshape(-1, self.basis.n_columns)
-        if is_mapped(weights):
+        if is_mapped(weights) or weights.size < WORTH_FACTORING:
             return None
         fitting = [most for most in _DIRECTIONS if _LEAST_RATIO * most <= weights.shape[1] and most < len(weights)]
         return next((found for most in fitting if (found := _factored(weights, most)) is not None), None)

@@ -67,9 +67,14 @@ def require_disk_space(target: Path, n_bytes: int) -> None:
     if free < n_bytes:
         raise OSError(
             errno.ENOSPC,
-            f"{target} will take {n_bytes / 2**20:,.0f} MB or more, and {free / 2**20:,.0f} MB are free; make "
+            f"{target} will take {_megabytes(n_bytes)} MB or more, and {_megabytes(free)} MB are free; make "
             "room, write to another disk, or keep fewer draws or kernels (n_draws, n_chains, centers)",
         )
+
+
+def _megabytes(n_bytes: int) -> str:
+    megabytes = n_bytes / 2**20
+    return f"{megabytes:,.0f}" if megabytes >= 1.0 else f"{megabytes:.2f}"
 
 
 def require_plain_file(target: Path) -> None:

@@ -152,7 +152,9 @@ def _is_constant_within(values: pd.Series, groups: pd.Series) -> bool:
 def _is_id(values: pd.Series, kind: Kind, n_values: int, n_distinct: int) -> bool:
     if n_distinct < ENOUGH_ROWS or n_values < _NEARLY_ALL * n_distinct or kind == "date":
         return False
-    return kind == "category" or _are_id_numbers(values.dropna().to_numpy(), str(values.name))
+    if kind == "category":
+        return not _look_like_dates(values)
+    return _are_id_numbers(values.dropna().to_numpy(), str(values.name))
 
 
 def _are_id_numbers(numbers: np.ndarray, name: str) -> bool:
@@ -163,9 +165,13 @@ def _are_id_numbers(numbers: np.ndarray, name: str) -> bool:
     return bool(is_dense or numbers.min() >= _LONG_NUMBER or _ID_NAME.search(name))
 
 
+def _look_like_dates(values: pd.Series) -> bool:
+    return all(_LIKE_DATE.fullmatch(level) for level in values.dropna())
+
+
 def _category_findings(values: pd.Series, n_levels: int) -> Iterator[Finding]:
     levels = pd.Series(values.dropna().unique(), dtype=object)
-    if all(_LIKE_DATE.fullmatch(level) for level in levels):
+    if _look_like_dates(levels):
         yield (
             "advice",
             f"looks like dates ({levels.iloc[0]!r}) but is read as a category; write them as 2024-01-31.",

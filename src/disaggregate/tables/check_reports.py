@@ -16,7 +16,7 @@ from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import Roles
 
 # Digits that single precision, or a share worked out by a spreadsheet, can be trusted for.
-_MOST_DIGITS = 6
+_MOST_DIGITS, _EXACT = 6, 12
 
 
 def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, sampled: bool) -> Iterator[Problem]:
@@ -62,8 +62,11 @@ def could_be_counts(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def _digits(shares: np.ndarray) -> int:
-    """Digits after the point of the share with most of them; zeros at the end of others are not written."""
-    texts = [np.format_float_positional(share, trim="-") for share in shares]
+    """Digits after the point of the share with most of them; zeros at the end of others are not written.
+
+    What arithmetic has left is none of them: 59.09 % of a spreadsheet is 0.5908999999999999.
+    """
+    texts = [np.format_float_positional(share, trim="-") for share in np.round(shares, _EXACT)]
     return max((len(text.partition(".")[2]) for text in texts), default=0)
 
 
