@@ -23,6 +23,7 @@ _OF_PRIORS = {
     "nu": None,
     "latent": "exact",
     "emphasis": "auto",
+    "cells": False,
 }
 OLD_NAMES = (*_OF_KERNELS, *_OF_PRIORS)
 
