@@ -8,6 +8,8 @@ Methods see features of people, or counts of cells, and the shares of each group
 
     python -m benchmarks.truth.outcomes --data FOLDER [--task NAME ...] [--method NAME ...] [--seeds 1] [--quick]
 
+with ``--draws N`` for chains of ours of another length than 500 draws.
+
 Every fit is written to ``benchmarks/results/truth_outcomes.csv`` as soon as it is done, what is there is not run
 again, and the tables of what there is go to ``truth_outcomes.md`` beside it. The short form takes few groups and
 short chains, and only prints.
@@ -234,6 +236,17 @@ class Ours:
         return OutcomesPrediction(np.concatenate(means), np.concatenate(kept, axis=1))
 
 
+class OursShort(Ours):
+    """Chains of another length, which names them."""
+
+    @classmethod
+    def of_length(cls, n_draws: int) -> type[Ours]:
+        """Make the method with so many draws per chain, after as many sweeps of warm-up."""
+        settings = {**SETTINGS, "n_draws": n_draws, "n_burn": n_draws}
+        name = f"{Ours.name}, {n_draws} draws"
+        return type(cls.__name__, (cls,), {"name": name, "settings": settings})
+
+
 class OursQuick(Ours):
     """The shortest chains that show whether it runs."""
 
@@ -365,7 +378,7 @@ def run(
         for name in names:
             task = TASKS[name](data, seed, quick)
             for method in methods:
-                key = {"task": task.name, "seed": seed, "method": method}
+                key = {"task": task.name, "seed": seed, "method": methods[method].name}
                 if len(read_rows(path, **key)):
                     continue
                 found = run_one(methods[method], task)
@@ -407,11 +420,14 @@ def main(given: list[str] | None = None) -> None:
     parser.add_argument("--task", action="append", choices=list(TASKS), help="only this one; may be repeated")
     parser.add_argument("--method", action="append", choices=list(METHODS), help="only this one; may be repeated")
     parser.add_argument("--seeds", type=int, default=1, help="samples of people (default: 1)")
+    parser.add_argument("--draws", type=int, help="ours with so many draws per chain, after as much warm-up")
     parser.add_argument("--quick", action="store_true", help="few groups and short chains: does it run?")
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args(given)
     known = {**METHODS, **({OursQuick.name: OursQuick} if arguments.quick else {})}
     methods = {name: known[name] for name in arguments.method or known}
+    if arguments.draws is not None and Ours.name in methods:
+        methods[Ours.name] = OursShort.of_length(arguments.draws)
     with tempfile.TemporaryDirectory() as temporary, threadpool_limits(1):
         path = Path(temporary) / "truth_outcomes.csv" if arguments.quick else arguments.output
         names = arguments.task or list(TASKS)

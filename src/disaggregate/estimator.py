@@ -580,6 +580,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         # Spike and slab gives no evidence, so its kernel is chosen as for a Gaussian process.
         process, slab = (kind() if not isinstance(prior, kind) else prior for kind in (GaussianProcess, SpikeSlab))
         of_places = not self._is_sparse and data.rows_stand_for_places
+        of_tables = isinstance(data, GroupedOutcomes) and data.counts is not None
         return FitPlan(
             X=features if partitions is not None else features[data.order],
             data=data,
@@ -590,7 +591,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
             context_norm=1.0 if context is None else context.norm,
             has_places=self._has_places(data),
             separate_constant=of_places,
-            scale_priors=ScalePriors(**process.component_priors(of_places)),
+            scale_priors=ScalePriors(**process.component_priors(of_places, of_tables)),
             prior=Prior(float(slab.a), float(slab.b), *prior.scale_prior()),
             schedule=self._schedule,
             n_chains=self.n_chains,

@@ -170,6 +170,8 @@ def test_an_anonymised_model_predicts_the_same_and_knows_nobody(nobodys, X, tmp_
     with pytest.raises(ValueError, match="knows no members"):
         label_proba(loaded, 5)
     assert hasattr(nobodys, "label_proba_")  # the one in memory is left alone
+    loaded.save(tmp_path / "again.dgz", anonymise=True, min_group_size=6)
+    assert_array_equal(dg.load(tmp_path / "again.dgz").predict_draws(X), nobodys.predict_draws(X))
 
 
 @pytest.mark.parametrize("centers", ["all", 5])

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def modules_after(code):
     show = "import sys; print(*sorted(sys.modules))"
@@ -16,17 +18,21 @@ def test_the_package_alone_loads_nothing():
     assert not loaded & {"numpy", "sklearn", "pandas", "numba"}
 
 
-def test_the_classifier_waits_with_numba_and_plots_until_the_first_fit():
-    loaded = modules_after("import disaggregate; disaggregate.GroupStatsClassifier()")
+@pytest.fixture(scope="module")
+def loaded():
+    """What a classifier loads."""
+    return modules_after("import disaggregate; disaggregate.GroupStatsClassifier()")
+
+
+def test_the_classifier_waits_with_numba_and_plots_until_the_first_fit(loaded):
     assert "disaggregate.estimator" in loaded
     assert not loaded & {"numba", "llvmlite", "matplotlib", "xarray", "polars", "sklearn.cluster"}
 
 
-def test_the_classifier_loads_little_beside_scikit_learn():
+def test_the_classifier_loads_little_beside_scikit_learn(loaded):
     """scikit-learn itself loads scipy.stats and pandas, and that is most of the time."""
-    ours = modules_after("import disaggregate; disaggregate.GroupStatsClassifier()")
     theirs = modules_after("import sklearn.base, sklearn.metrics, rich.progress")
-    extra = {name.split(".")[0] for name in ours - theirs} - {"disaggregate"}
+    extra = {name.split(".")[0] for name in loaded - theirs} - {"disaggregate"}
     assert extra <= {"pandas", "pytz", "dateutil", "rich", "joblib"}, extra
 
 

@@ -56,6 +56,8 @@ def test_so_are_they_by_set_params(old, new):
 def test_the_warning_says_what_to_write():
     with pytest.warns(FutureWarning, match=r"weights, mu.*write prior=SpikeSlab\(mu=1.0\)"):
         dg.GroupStatsClassifier(weights="sparse", mu=1.0)
+    with pytest.warns(FutureWarning, match="weights, latent.*leave them out"):
+        dg.GroupStatsClassifier(weights="dense", latent="exact")
 
 
 def test_the_settings_of_today_are_taken_in_silence():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import disaggregate as dg
+from disaggregate import GaussianProcess
 from disaggregate.evidence import Bounds, Counts, Fraction, Population, PopulationShares, Shares, Unknown
 from tests.helpers.small import small_features, small_model
 
@@ -224,6 +225,21 @@ def test_cells_of_a_table(rng):
     model = small_model(kernel="linear", n_draws=10, n_burn=5).fit(X, table, groups=GROUPS, counts=people)
     assert model.group_effects_ is not None  # as for two outcomes
     assert model.group_table()["n"].iloc[0] == people[:6].sum()
+
+
+def test_tables_of_cells_expect_less_of_context(monkeypatch):
+    seen, original = [], GaussianProcess.component_priors
+
+    def look(self, *given):
+        seen.append(given)
+        return original(self, *given)
+
+    monkeypatch.setattr(GaussianProcess, "component_priors", look)
+    for counts in ({}, {"counts": np.full(30, 2)}):
+        small_model(kernel="linear", n_draws=2, n_burn=2).fit(X, SHARES, groups=GROUPS, **counts)
+    assert seen == [(False, False), (True, True)]
+    of_tables, of_places = (original(GaussianProcess(), *given)["context"] for given in ((True, True), (True,)))
+    assert of_tables.median < 0.1 * of_places.median
 
 
 BAD = {

@@ -146,7 +146,7 @@ def test_checkpoints_are_written_between_rounds(short_rounds, tmp_path, monkeypa
     class Noting(Checkpoint):
         def _write_snapshots(self):
             written.append([self._snapshots.get(id(chain), {"n_done": 3})["n_done"] for chain in self._chains])
-            self._snapshots, self._asked = {}, False
+            self._snapshots, self._is_requested = {}, False
 
     monkeypatch.setattr(CheckpointSchedule, "is_due", lambda schedule: True)
     runners = [Counting(3), Counting(3)]

@@ -71,12 +71,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def names_of_few(table: DataFrame, by: Sequence[str]) -> Iterator[str]:
-    """Warn where most rows are suppressed: their names are what single people have, such as an exact income."""
-    from disaggregate.tables.suppression import NOTE, is_suppressed
+    """Warn where most rows are of few people: their names are what single people have, such as an exact income."""
+    from disaggregate.tables.suppression import FEW, NOTE
 
-    n_hidden = sum(map(is_suppressed, table.get(NOTE, ())))
-    if 2 * n_hidden > len(table):
+    n_few = sum(str(note).startswith(FEW) for note in table.get(NOTE, ()))
+    if 2 * n_few > len(table):
         yield (
-            f"warning: {n_hidden:,} of {len(table):,} rows are suppressed, and still name what few people have of "
+            f"warning: {n_few:,} of {len(table):,} rows are suppressed, and still name what few people have of "
             f"{', '.join(map(repr, by))}; take fewer columns, or levels that more people share."
         )

@@ -128,7 +128,8 @@ class OldSettings:
         present = {"prior": self.prior, "kernel_params": self.kernel_params}
         wanted = with_new_names({**present, **params})
         changed = {name: wanted[name] for name in present if name in params or wanted[name] is not present[name]}
-        _warn(", ".join(old), "write " + ", ".join(f"{name}={value!r}" for name, value in changed.items()))
+        today = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        _warn(", ".join(old), f"write {today}" if today else "these are the defaults, leave them out")
         return {**{name: value for name, value in wanted.items() if name not in present}, **changed}
 
     degree, coef0, emphasis = _setting("degree"), _setting("coef0"), _setting("emphasis")

@@ -17,6 +17,10 @@ _LEAST, _MOST = 1e-9, 1e9
 _CONTEXT, _PLACE = 0.15, 0.2
 _CONTEXT_OF_PEOPLE, _PLACE_OF_PEOPLE = 1.0, 1.0
 
+# Margins of tables with more than two outcomes determine context well, which is the same for all kinds of people.
+# Where it is not, as in the precincts on which this was chosen, differences between kinds would be taken for it.
+_CONTEXT_OF_TABLES = 0.03
+
 # Where groups are samples or cells, the variance of the individual part is gamma distributed. Reports on groups
 # hardly separate the effect of people's own features from that of the people around them, so this prior decides
 # how much is attributed to each. A half-normal prior lets the individual part vanish: wrong on real groups.
@@ -113,7 +117,7 @@ class GaussianProcess(WeightPrior):
         self.nu = nu
         self.cells = cells
 
-    def component_priors(self, of_places: bool) -> dict[str, ScalePrior]:
+    def component_priors(self, of_places: bool, of_tables: bool = False) -> dict[str, ScalePrior]:
         """Return the priors of the scales of the components, by name, with those of cells and of reports.
 
         Parameters
@@ -121,14 +125,17 @@ class GaussianProcess(WeightPrior):
         of_places : bool
             Whether rows are samples or cells of places: what individuals differ by is then smaller than in groups
             that were formed at random, and the base rate is a component of its own.
+        of_tables : bool, default=False
+            Whether rows are cells with more than two outcomes.
         """
+        context = _CONTEXT_OF_TABLES if of_tables else _CONTEXT if of_places else _CONTEXT_OF_PEOPLE
         individual = inverse_gamma(*self.scale_prior())
         if of_places and self.mu is None and self.nu is None:
             individual = gamma(_INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN, _FLOOR)
         of_cells = {"cell": gamma(_CELL_SHAPE, _CELL_MEAN)} if self.cells else {}
         return {
             "individual": individual,
-            "context": half_normal(_CONTEXT if of_places else _CONTEXT_OF_PEOPLE, _FLOOR),
+            "context": half_normal(context, _FLOOR),
             "place": half_normal(_PLACE if of_places else _PLACE_OF_PEOPLE, _PLACE_FLOOR),
             "report": half_normal(_REPORT, _REPORT_FLOOR),
             **of_cells,

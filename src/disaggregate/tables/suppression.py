@@ -26,6 +26,7 @@ RESTS_ON = "rests_on"  # the one of them that is in words
 
 NOTE = "note"
 SUPPRESSED = "suppressed"
+FEW = f"{SUPPRESSED}: fewer than"
 _PROTECTS = f"{SUPPRESSED}: a smaller one would follow from it"
 
 
@@ -189,7 +190,7 @@ def _why(is_hidden: bool, size: int, n: int, min_group_size: int) -> str:
     if not is_hidden:
         return ""
     if n < min_group_size:
-        return f"{SUPPRESSED}: fewer than {min_group_size} people"
+        return f"{FEW} {min_group_size} people"
     return f"{SUPPRESSED}: few people have nearly all the weight" if size < min_group_size else _PROTECTS
 
 
