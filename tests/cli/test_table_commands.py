@@ -153,7 +153,8 @@ def test_effects_take_steps(folder, capsys):
 )
 def test_a_mistake_is_one_message_and_no_file(folder, tmp_path, capsys, arguments, message):
     given = [argument.format(f=folder) for argument in arguments]
-    assert message in complaint([*given, "-o", str(tmp_path / "out.csv")], capsys)
+    output = tmp_path / {"fit": "m.dgz", "predict": "out.csv"}[given[0]]
+    assert message in complaint([*given, "-o", str(output)], capsys)
     assert list(tmp_path.iterdir()) == []
 
 
