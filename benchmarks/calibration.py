@@ -40,7 +40,7 @@ RESULTS = Path(__file__).parent / "results" / "calibration.csv"
 LEVELS = (0.5, 0.9)
 CONFIDENCE = 1000.0
 GAMMA = 0.5
-LARGEST_CELL = 6
+LARGEST_CELL, LARGE_CELL = 6, 600
 N_BINS = 10
 SHORT = {"n_chains": 2, "n_draws": 500, "n_burn": 200}
 SPARSE_CENTERS = np.array([[-1.5, 0.0], [1.5, 0.0], [0.0, 1.5], [0.0, -1.5], [0.0, 0.0]])
@@ -106,6 +106,8 @@ class Case:
     is_sparse, is_weighted, has_cells : bool
         Whether the weights of kernels are sparse, whether members have survey weights, and whether a row is a cell
         of several people.
+    are_alike : bool
+        Whether cells are of hundreds of people, who are more alike than their features say.
     population : int
         People per group, of which the rows are a sample; 0 where the rows are everybody.
     n_outcomes : int
@@ -123,6 +125,7 @@ class Case:
     is_sparse: bool = False
     is_weighted: bool = False
     has_cells: bool = False
+    are_alike: bool = False
     population: int = 0
     n_outcomes: int = 2
     settings: dict[str, Any] = field(default_factory=dict)
@@ -132,6 +135,11 @@ class Case:
         """Components of f beside that of the individuals."""
         names = {"context": "context", "group_effects": "place"}
         return tuple(name for setting, name in names.items() if self.settings.get(setting))
+
+    @property
+    def largest_cell(self) -> int:
+        """People in the largest cell."""
+        return LARGE_CELL if self.are_alike else LARGEST_CELL
 
     @property
     def is_of_places(self) -> bool:
@@ -144,6 +152,7 @@ SPARSE = {"prior": "spike_slab", "centers": SPARSE_CENTERS}
 FEWER = {"n_replicas": 1, "n_draws": 200, "n_burn": 100}
 PLACE = {"group_effects": True, **FEWER}
 CONTEXT = {"context": True, **FEWER}
+CELLS = {"prior": GaussianProcess(cells=True)}
 CASES = {
     "default": Case("all defaults, kernels averaged", kernel="auto"),
     "rbf": Case("Gaussian kernel"),
@@ -167,6 +176,14 @@ CASES = {
     "cells": Case("cells of people, places have effects", has_cells=True, settings=PLACE),
     "cells of counts": Case(
         "cells of people, exact counts", exact, has_cells=True, settings={**FEWER, "group_effects": False}
+    ),
+    "large cells": Case(
+        "cells of hundreds, whose rates differ",
+        exact,
+        has_cells=True,
+        are_alike=True,
+        n_groups=12,
+        settings=PLACE | CELLS,
     ),
     "three outcomes": Case("three outcomes", n_outcomes=3),
     "three outcomes, places": Case(
@@ -214,11 +231,19 @@ def simulate(rng: np.random.Generator, case: Case) -> DataSet:
         reports = outcome_reports(rng, case, probability, groups)
         return DataSet(X[is_seen], groups[is_seen], reports, None, None, probability[is_seen])
     probability = ndtr(scores_of(rng, case, X, groups, is_seen))
-    counts = rng.integers(1, LARGEST_CELL + 1, len(groups)) if case.has_cells else None
-    labels = rng.random(len(groups)) < probability if counts is None else rng.binomial(counts, probability)
+    counts = rng.integers(1, case.largest_cell + 1, len(groups)) if case.has_cells else None
+    rate = rates_of_cells(rng, probability) if case.are_alike else probability
+    labels = rng.random(len(groups)) < rate if counts is None else rng.binomial(counts, rate)
     weights = rng.integers(1, 4, len(groups)) if case.is_weighted else None
     reports = reports_of(rng, case, labels, weights, counts)
     return DataSet(X[is_seen], groups[is_seen], reports, weights, counts, probability[is_seen])
+
+
+def rates_of_cells(rng: np.random.Generator, probability: np.ndarray) -> np.ndarray:
+    """Draw how alike people of one cell are, and the rate of each cell."""
+    precision = 1.0 / drawn_scale(rng, "cell", of_places=True)
+    found: np.ndarray = rng.beta(precision * probability, precision * (1.0 - probability))
+    return found
 
 
 def reports_of(
@@ -300,7 +325,7 @@ def scores_of(
 
 def drawn_scale(rng: np.random.Generator, name: str, *, of_places: bool) -> float:
     """Draw delta2 of a component of f from its prior."""
-    return GaussianProcess().component_priors(of_places)[name].draw(rng)
+    return GaussianProcess(cells=True).component_priors(of_places)[name].draw(rng)
 
 
 def context_of_groups(X: np.ndarray, groups: np.ndarray) -> np.ndarray:

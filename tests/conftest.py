@@ -29,7 +29,7 @@ def rng(seed: int) -> np.random.Generator:
 
 # Where fits are short, unless a test says otherwise.
 SHORT = (
-    *("tests/analysis/", "tests/cli/", "tests/contract/", "tests/fitting/", "tests/report/"),
+    *("tests/cli/", "tests/contract/", "tests/fitting/", "tests/report/"),
     *("tests/fuzz/test_random", "tests/parallel/test_dask_partitions"),
 )
 

@@ -14,12 +14,13 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 import disaggregate as dg
 from benchmarks.rivals.em_logistic import EMLogistic
 from benchmarks.rivals.mean_map import MeanMap
+from benchmarks.truth.cells import AREA, KIND
 from benchmarks.truth.encoding import Encoder, single_people
 from benchmarks.truth.margins import RivalOnMargins
 from benchmarks.truth.pyei_rival import PyEIRowsByColumns, PyEITwoByTwo
 from benchmarks.truth.r_rivals import Eco, EcoWithContext, EiPack
 from benchmarks.truth.scores import Prediction
-from benchmarks.truth.task import Task, people_per_row
+from benchmarks.truth.task import COUNT, Task, people_per_row
 
 MOST_DRAWS = 1_000
 BLOCK = 2_000  # rows that are predicted at once
@@ -47,13 +48,22 @@ class Ours:
         return self.settings
 
     def predict(self, judges: pd.DataFrame) -> Prediction:
-        """Average and thin the draws."""
+        """Average and thin the draws; those of cells are given what their area reports."""
+        if COUNT in judges:
+            return self._of_cells(judges)
         table = self.analysis_.read(judges)
         blocks = [table.iloc[start : start + BLOCK] for start in range(0, len(table), BLOCK)]
         draws = [self.analysis_.predict_draws(block).reshape(-1, len(block)) for block in blocks]
         kept = np.linspace(0, len(draws[0]) - 1, min(len(draws[0]), MOST_DRAWS)).astype(int)
         mean = np.concatenate([block.mean(axis=0) for block in draws])
         return Prediction(mean, np.concatenate([block[kept] for block in draws], axis=1))
+
+    def _of_cells(self, judges: pd.DataFrame) -> Prediction:
+        found = self.analysis_.subgroup_draws(judges, [AREA, KIND], outcomes=True)
+        where = found.keys.reset_index().set_index([AREA, KIND])["index"]
+        drawn = found.draws[:, where.loc[list(zip(judges[AREA], judges[KIND], strict=True))].to_numpy()]
+        kept = np.linspace(0, len(drawn) - 1, min(len(drawn), MOST_DRAWS)).astype(int)
+        return Prediction(drawn.mean(axis=0), drawn[kept], of_these_people=True)
 
     @property
     def rhat(self) -> float:

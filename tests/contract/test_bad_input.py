@@ -102,6 +102,7 @@ BAD_PARTS = {
     "a kernel's own": ({"kernel_params": {"width": 1.0}}, "kernel_params must be"),
     "emphasis": ({"prior": dg.GaussianProcess(emphasis=0.0)}, "emphasis must be"),
     "mu": ({"prior": dg.GaussianProcess(mu=np.nan)}, "mu must be"),
+    "cells": ({"prior": dg.GaussianProcess(cells=1)}, "cells must be True or False"),
     "nu": ({"prior": dg.SpikeSlab(nu=np.inf)}, "nu must be"),
     "a": ({"prior": dg.SpikeSlab(a=0.0)}, "a must be"),
     "b": ({"prior": dg.SpikeSlab(b=-1.0)}, "b must be"),

@@ -23,7 +23,7 @@ from disaggregate.groups.evidence import (
 from disaggregate.model.components import Components, draw_from_prior, make_components
 from disaggregate.model.likelihood import log_likelihood_gradient
 from disaggregate.model.priors import half_normal, inverse_gamma
-from disaggregate.model.reports import Reports, make_reports
+from disaggregate.model.reports import Reports, make_reports, with_correlation
 from disaggregate.sampler.dense.information import information_of
 from disaggregate.sampler.dense.metric import Information, Metric, metric_of
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query
@@ -162,8 +162,8 @@ class PlainLikelihood:
 
     def gradient(self, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
         found = [
-            log_likelihood_gradient(self.reports, int(rung), own @ self.columns, offsets, float(s), float(z))
-            for own, offsets, s, z, rung in zip(*query[:4], rungs, strict=True)
+            log_likelihood_gradient(reports, int(rung), own @ self.columns, offsets, float(s), float(z))
+            for own, offsets, s, z, rung, reports in zip(*query[:4], rungs, self.reports_of(query), strict=True)
         ]
         return LikelihoodGradient(
             np.array([one.log_likelihood for one in found]),
@@ -171,7 +171,15 @@ class PlainLikelihood:
             np.array([one.group for one in found]),
             np.array([one.error for one in found]),
             np.array([one.scale for one in found]),
+            np.zeros(len(found)),
+            np.array([one.correlation for one in found]),
         )
+
+    def reports_of(self, query: Query) -> list[Reports]:
+        """With how alike people of one cell are, for each replica."""
+        if query.correlation is None:
+            return [self.reports] * len(query.error)
+        return [with_correlation(self.reports, float(rho)) for rho in query.correlation]
 
     def table(self, query: Query) -> np.ndarray:
         n_rungs = len(self.reports.powers)
@@ -179,8 +187,8 @@ class PlainLikelihood:
         return np.transpose(found)
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
-        states = zip(rungs, query.weights @ self.columns, *query[1:4], strict=True)
-        return [information_of(self.reports, int(rung), self.columns, *state) for rung, *state in states]
+        states = zip(self.reports_of(query), rungs, query.weights @ self.columns, *query[1:4], strict=True)
+        return [information_of(own, int(rung), self.columns, *state) for own, rung, *state in states]
 
 
 def reports_of(case: Case, rng: np.random.Generator, n_rungs: int = 1) -> tuple[GroupedData, Reports]:

@@ -57,7 +57,8 @@ def both(
 
 def query(n: int, n_groups: int, deviation: float, rng: np.random.Generator) -> Query:
     weights, group = 0.4 * rng.standard_normal((n, 4)), 0.4 * rng.standard_normal((n, n_groups))
-    return Query(weights, group, np.full(n, deviation), np.zeros(n))
+    alike = np.linspace(0.0, 0.05, n) if deviation > 0.0 else None
+    return Query(weights, group, np.full(n, deviation), np.zeros(n), None, alike)
 
 
 @pytest.mark.parametrize("deviation", [0.0, 0.5])

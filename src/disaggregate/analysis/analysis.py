@@ -19,6 +19,7 @@ from disaggregate.analysis.views import view
 from disaggregate.estimator import GroupStatsClassifier
 from disaggregate.posterior.batches import row_predictor
 from disaggregate.posterior.bounds import ReportedShares, reported_shares
+from disaggregate.posterior.cell_rates import OwnCells, own_cells
 from disaggregate.posterior.outcomes import OUTCOME, by_outcome
 from disaggregate.posterior.predictions import probability_summary
 from disaggregate.posterior.subgroups import SubgroupDraws, subgroup_draws
@@ -356,6 +357,7 @@ class Analysis:
         known = self.with_groups([table])
         weight_of_rows = table[weight].astype(float) if weight else None
         how: dict[str, Any] = {"counts": counts_of(table, self.roles), "outcomes": outcomes}
+        own = self._own_cells(table)
         drawn = subgroup_draws(
             row_predictor(known._draws_of(outcome), table),
             table,
@@ -363,13 +365,18 @@ class Analysis:
             weight_of_rows,
             table[columns].to_numpy(dtype=float) if columns else None,
             reported=self._reported(table, min_group_size) if weight == self.roles.weight else None,
+            own=own,
             **how,
         )
         prior = known.prior()
         if prior is None:
             return drawn
+        alike = prior.classifier.posterior_.correlation
+        own = None if own is None or alike is None else own.before_reports(alike)
         return drawn.beside(
-            subgroup_draws(row_predictor(prior._draws_of(outcome), table), table, by, weight_of_rows, **how)
+            subgroup_draws(
+                row_predictor(prior._draws_of(outcome), table), table, by, weight_of_rows, own=own, **how
+            )
         )
 
     def prior(self) -> Analysis | None:
@@ -380,6 +387,15 @@ class Analysis:
         classifier = copy.copy(self.classifier)
         classifier.posterior_ = before
         return replace(self, classifier=classifier)
+
+    def _own_cells(self, table: pd.DataFrame) -> OwnCells | None:
+        """Return the groups of the cells, where it was learned how alike people of one cell are."""
+        counts = counts_of(table, self.roles)
+        if counts is None or self.roles.group not in table:
+            return None
+        data = self.classifier._data
+        ids = ids_like(table[self.roles.group], data.names)
+        return own_cells(self.classifier.posterior_, data, ids, counts)
 
     def _reported(self, table: pd.DataFrame, min_group_size: int) -> ReportedShares | None:
         """Return what the groups of the people report, where the people are those of the fit."""

@@ -16,6 +16,7 @@ from disaggregate.model.outcome_places import MOST_OUTCOMES
 from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_samples
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
+from disaggregate.model.reports import has_alike_cells, make_reports
 from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.parallel.runners import Executor
 from disaggregate.parallel.threads import Threads
@@ -44,12 +45,13 @@ def fewest_bytes(n_draws: int, n_weights: int) -> int:
 
 
 class ScalePriors(NamedTuple):
-    """Priors of the scales of the score components, and of the noise of reports."""
+    """Priors of the scales of the score components, of the noise of reports, and of cells."""
 
     individual: ScalePrior
     context: ScalePrior
     place: ScalePrior
     report: ScalePrior
+    cell: ScalePrior | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,13 @@ class FitPlan:
             known.learns_confidence for known in self.data.evidence
         )
 
+    @cached_property
+    def has_cells(self) -> bool:
+        """Whether it is learned how alike people of one cell are."""
+        if self.scale_priors.cell is None or not self.has_places or isinstance(self.data, GroupedOutcomes):
+            return False
+        return has_alike_cells(make_reports(self.data))
+
     @property
     def escalates(self) -> bool:
         """Whether the fit finds out if its chains need a ladder: there may be several modes."""
@@ -206,4 +215,5 @@ class FitPlan:
             has_samples=self.has_samples,
             column_square=1.0 / n_rows,
             report_prior=self.scale_priors.report if self.learns_confidence else None,
+            cell_prior=self.scale_priors.cell if self.has_cells else None,
         )

@@ -9,7 +9,8 @@ Each component has its own scale delta2, and is normal with it:
 Intercepts are integrated out (:mod:`disaggregate.model.places`), so a position holds the standard weights of the
 first two, a priori N(0, 1) each, then the logarithms of all scales, last those of the noise of reports, where it
 is learned (:mod:`disaggregate.model.report_noise`), and of the place component, and at the end, where rows are
-samples of populations, the error z of :mod:`disaggregate.model.populations`.
+samples of populations, the error z of :mod:`disaggregate.model.populations`. Before the scale of places comes
+that of cells (:mod:`disaggregate.model.cells`), where there are any.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from disaggregate.model.cells import correlation_of
 from disaggregate.model.priors import LOG_SCALE_BOUND, ScalePrior
 
 FIXED = -1  # in ``scale_of``: a weight whose prior deviation is known
@@ -49,6 +51,9 @@ class Components(NamedTuple):
     n_noises : int
         1 where it is learned how exact reports are (:mod:`disaggregate.model.report_noise`), else 0. Its scale,
         1 / chi, comes after those of weights.
+    n_cells : int
+        1 where rows are cells whose people are more alike than their features say
+        (:mod:`disaggregate.model.cells`), else 0. Its scale comes before that of places.
     """
 
     n_columns: int
@@ -60,6 +65,7 @@ class Components(NamedTuple):
     spread: np.ndarray
     n_errors: int
     n_noises: int = 0
+    n_cells: int = 0
 
     @property
     def n_weights(self) -> int:
@@ -79,6 +85,11 @@ class Components(NamedTuple):
     @property
     def noise_coordinate(self) -> int:
         """Coordinate of the logarithm of 1 / chi, where that is learned."""
+        return self.cell_coordinate - self.n_cells
+
+    @property
+    def cell_coordinate(self) -> int:
+        """Coordinate of the logarithm of the scale of cells, where there are any."""
         return self.n_weights + len(self.priors) - 1 - bool(self.n_places)
 
     @property
@@ -107,6 +118,8 @@ class Scores(NamedTuple):
         Error z of the ratio of variances.
     noise : ndarray of shape (n_positions,)
         Logarithm of 1 / chi, where it is learned how exact reports are; else 0.
+    correlation : ndarray of shape (n_positions,)
+        How alike people of one cell are; see :mod:`disaggregate.model.cells`.
     """
 
     weights: np.ndarray
@@ -114,6 +127,7 @@ class Scores(NamedTuple):
     deviation: np.ndarray
     error: np.ndarray
     noise: np.ndarray
+    correlation: np.ndarray
 
 
 def scale_factors(components: Components, position: np.ndarray) -> np.ndarray:
@@ -136,12 +150,15 @@ def scores_at(components: Components, position: np.ndarray) -> Scores:
             weights[:, 0] *= np.sqrt(1.0 + weights**2 @ components.spread + deviation**2)
     error = position[:, -1] if components.n_errors else np.zeros(len(position))
     noise = position[:, components.noise_coordinate] if components.n_noises else np.zeros(len(position))
-    return Scores(weights, group, deviation, error, noise)
+    correlation = np.zeros(len(position))
+    if components.n_cells:
+        correlation = correlation_of(position[:, components.cell_coordinate])
+    return Scores(weights, group, deviation, error, noise, correlation)
 
 
 def scale_coordinates(components: Components) -> np.ndarray:
-    """Coordinates of the log scales whose weights are coordinates too: all but those of places and of reports."""
-    n_scales = len(components.priors) - bool(components.n_places) - components.n_noises
+    """Coordinates of the log scales whose weights are coordinates too: those of individuals and of context."""
+    n_scales = len(components.priors) - bool(components.n_places) - components.n_noises - components.n_cells
     return components.n_weights + np.arange(n_scales)
 
 
@@ -155,6 +172,7 @@ def energy_and_force(
     by_error: np.ndarray,
     by_scale: np.ndarray,
     by_noise: np.ndarray | float = 0.0,
+    by_correlation: np.ndarray | float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Minus log density of some positions, and minus its gradient, from those of the likelihood.
 
@@ -168,6 +186,8 @@ def energy_and_force(
         At these positions.
     log_likelihood, by_error, by_scale, by_noise : ndarray of shape (n_positions,)
         Of the reports, and its gradient in z, in the log scale of the place component, and in that of reports.
+    by_correlation : ndarray of shape (n_positions,)
+        Its gradient in how alike people of one cell are.
     by_columns : ndarray of shape (n_positions, n_columns)
         Its gradient in the weights of the individual part.
     by_group : ndarray of shape (n_positions, n_groups)
@@ -196,6 +216,9 @@ def energy_and_force(
             force[:, n_weights + n_scales - 1] += by_scale
         if components.n_noises:
             force[:, components.noise_coordinate] += by_noise
+        if components.n_cells:
+            of_log_scale = scores.correlation * (1.0 - scores.correlation)
+            force[:, components.cell_coordinate] += by_correlation * of_log_scale
         if components.n_errors:
             energy = energy + 0.5 * position[:, -1] ** 2
             force[:, -1] = by_error - position[:, -1]
@@ -240,6 +263,7 @@ def make_components(
     has_samples: bool,
     column_square: float = 0.0,
     report_prior: ScalePrior | None = None,
+    cell_prior: ScalePrior | None = None,
 ) -> Components:
     """Put the components together.
 
@@ -267,6 +291,8 @@ def make_components(
         Mean square of the columns that are not constant.
     report_prior : ScalePrior, optional
         Prior of 1 / chi, where it is learned how exact reports are.
+    cell_prior : ScalePrior, optional
+        Prior of the scale of cells, where people of one cell are more alike than their features say.
     """
     n_context = 0 if context is None else context.shape[1]
     deviation = [np.full(n_fixed, fixed_deviation), column_deviation, np.ones(n_context)]
@@ -277,6 +303,8 @@ def make_components(
         priors.append(context_prior)
     if report_prior is not None:
         priors.append(report_prior)
+    if cell_prior is not None:
+        priors.append(cell_prior)
     if n_places:
         priors.append(place_prior)
     spread = np.zeros(n_columns + n_context)
@@ -294,4 +322,5 @@ def make_components(
         spread=spread,
         n_errors=int(has_samples),
         n_noises=int(report_prior is not None),
+        n_cells=int(cell_prior is not None),
     )

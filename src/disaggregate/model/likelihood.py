@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erfcx, log_ndtr, logsumexp
 
+from disaggregate.model.cells import inflation, log_all, skew_inflation
 from disaggregate.model.counts import group_gradient
 from disaggregate.model.link import probability, probability_slope
 from disaggregate.model.places import Nodes, integrate
@@ -39,8 +40,8 @@ NEGLIGIBLE = 60.0
 class Gradient(NamedTuple):
     """Log likelihood, and its gradient.
 
-    The gradient is in u, in the centres of the groups' offsets, in the error z of the ratio of variances, and in
-    the log variance of the offsets.
+    The gradient is in u, in the centres of the groups' offsets, in the error z of the ratio of variances, in the
+    log variance of the offsets, and in the correlation of people of one cell where groups have intercepts.
     """
 
     log_likelihood: float
@@ -48,6 +49,7 @@ class Gradient(NamedTuple):
     group: np.ndarray
     error: float
     scale: float
+    correlation: float
 
 
 class Expected(NamedTuple):
@@ -89,7 +91,7 @@ def log_likelihood_gradient(
         z; see :mod:`disaggregate.model.populations`.
     """
     by_row, by_group = np.zeros_like(individual), np.zeros_like(group)
-    total = by_excess = by_scale = 0.0
+    total = by_excess = by_scale = by_correlation = 0.0
     ratio = variance_ratio(reports, individual, error) if reports.is_sample.any() else None
     for j, center in enumerate(group.tolist()):
         is_sample = bool(reports.is_sample[j])
@@ -112,10 +114,11 @@ def log_likelihood_gradient(
             by_row += chance * found.pooled
             by_row[slices_of(reports, j)[0]] += chance * found.own
             by_excess += chance * found.excess
+            by_correlation += chance * found.correlation * (deviation > 0.0)
     if ratio is None:
-        return Gradient(total, by_row, by_group, 0.0, by_scale)
+        return Gradient(total, by_row, by_group, 0.0, by_scale, by_correlation)
     by_row += by_excess * ratio.gradient
-    return Gradient(total, by_row, by_group, by_excess * ratio.by_error, by_scale)
+    return Gradient(total, by_row, by_group, by_excess * ratio.by_error, by_scale, by_correlation)
 
 
 def _group_at(
@@ -142,12 +145,20 @@ def _group_at(
         )
     if reports.law[j] == NOTHING:
         return found
-    if reports.law[j] == EXACT or is_forced(reports, rung, j):
+    by_correlation = 0.0
+    if reports.law[j] == EXACT or (is_forced(reports, rung, j) and reports.correlation[0] == 0.0):
         value, own = _exact(reports, rows, scores, evidence)
+    elif is_forced(reports, rung, j):
+        sign = 1.0 if reports.most[rung, j] > 0 else -1.0
+        value, own, by_correlation = log_all(sign * scores, reports.counts[rows], float(reports.correlation[0]))
+        own = sign * own
     else:
-        value, own = _normal(reports, rows, counts, scores, evidence)
+        value, own, by_correlation = _normal(reports, rows, counts, scores, evidence)
     return found._replace(
-        log_density=found.log_density + value, own=found.own + own, offset=found.offset + float(own.sum())
+        log_density=found.log_density + value,
+        own=found.own + own,
+        offset=found.offset + float(own.sum()),
+        correlation=by_correlation,
     )
 
 
@@ -166,14 +177,14 @@ def expected_labels(reports: Reports, individual: np.ndarray, group: np.ndarray,
             share = _exact_shares(reports, rows, scores[rows], evidence)
         if reports.law[j] == EXACT or is_forced(reports, 0, j):
             _, gradient = _exact(reports, rows, scores[rows], evidence)
-        elif reports.law[j] == NORMAL:
-            gradient = _normal(reports, rows, counts, scores[rows], evidence)[1]
         if not is_listed:
             mean, variance = _count_moments(reports, rows, scores[rows])
             after = _normal_given(mean, variance, reports.nodes[counts], evidence)
             share = spread_out(after.mean / reports.total[j], after.variance / reports.total[j] ** 2)
         # The gradient in f of a log likelihood is (E[y given the evidence] - p) phi / (p q), once per person.
         change = np.divide(gradient * p * q, slope * reports.counts[rows], out=np.zeros_like(p), where=slope > 0.0)
+        if reports.law[j] == NORMAL and not is_forced(reports, 0, j):
+            change = _normal_change(reports, rows, counts, scores[rows], evidence)
         labels[rows] = p + change
         if law is not None and reports.is_sample[j]:
             share = spread_out(law.mean[j], law.variance[j])
@@ -234,7 +245,8 @@ class _CountGiven(NamedTuple):
 def _count_moments(reports: Reports, rows: slice, scores: np.ndarray) -> tuple[float, float]:
     p, q, units = probability(scores), probability(-scores), reports.units[rows]
     people = reports.counts[rows]
-    return float((people * units) @ p), max(float((people * units**2) @ (p * q)), LEAST_VARIANCE)
+    of_each = people * units**2 * inflation(people, float(reports.correlation[0]))
+    return float((people * units) @ p), max(float(of_each @ (p * q)), LEAST_VARIANCE)
 
 
 def _normal_given(mean: float, variance: float, nodes: np.ndarray, evidence: np.ndarray) -> _CountGiven:
@@ -285,11 +297,34 @@ def _scaled_tail(x: np.ndarray) -> np.ndarray:
 
 def _normal(
     reports: Reports, rows: slice, counts: slice, scores: np.ndarray, evidence: np.ndarray
-) -> tuple[float, np.ndarray]:
+) -> tuple[float, np.ndarray, float]:
+    """Log likelihood of a normal count, and its gradient in f and in how alike people of one cell are."""
+    value, by_mean, by_variance = _by_moments(reports, rows, counts, scores, evidence)
+    p, q, units, people = probability(scores), probability(-scores), reports.units[rows], reports.counts[rows]
+    spread = units * inflation(people, float(reports.correlation[0]))
+    gradient = people * units * probability_slope(scores) * (by_mean + by_variance * spread * (q - p))
+    return value, gradient, by_variance * float((people * (people - 1.0) * units**2) @ (p * q))
+
+
+def _normal_change(
+    reports: Reports, rows: slice, counts: slice, scores: np.ndarray, evidence: np.ndarray
+) -> np.ndarray:
+    """By how much the evidence on a normal count changes the expected labels of its rows."""
+    _, by_mean, by_variance = _by_moments(reports, rows, counts, scores, evidence)
+    p, q, units, people = probability(scores), probability(-scores), reports.units[rows], reports.counts[rows]
+    correlation = float(reports.correlation[0])
+    spread = units * inflation(people, correlation)
+    skew = units**2 * skew_inflation(people, correlation)
+    found: np.ndarray = p * q * (by_mean * spread + by_variance * skew * (q - p))
+    return found
+
+
+def _by_moments(
+    reports: Reports, rows: slice, counts: slice, scores: np.ndarray, evidence: np.ndarray
+) -> tuple[float, float, float]:
+    """Log likelihood of a normal count, and its derivatives in the mean and in the variance."""
     mean, variance = _count_moments(reports, rows, scores)
     after = _normal_given(mean, variance, reports.nodes[counts], evidence)
     by_mean = (after.mean - mean) / variance
     by_variance = 0.5 * ((after.variance + (after.mean - mean) ** 2) / variance - 1.0) / variance
-    units, people = reports.units[rows], reports.counts[rows]
-    slope = by_mean + by_variance * units * (probability(-scores) - probability(scores))
-    return after.log_likelihood, people * units * probability_slope(scores) * slope
+    return after.log_likelihood, by_mean, by_variance

@@ -58,13 +58,14 @@ class ShareLaw:
 
 
 class ShareGradient(NamedTuple):
-    """Log density of one population's share; its gradient in own rows, in all rows, in the offset, and in r."""
+    """Log density of what one group reports; its gradient in own and in all rows, the offset, r and rho."""
 
     log_density: float
     own: np.ndarray
     pooled: np.ndarray
     offset: float
     excess: float
+    correlation: float = 0.0
 
 
 def share_law(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:

@@ -71,6 +71,8 @@ class Reports(NamedTuple):
     capacity : ndarray of int, shape (5,)
         People and counts of the largest group whose counts are listed; people times counts of the largest with an
         exact law; how many groups are samples; and whether any row stands for several people.
+    correlation : ndarray of shape (1,)
+        How alike people of one cell are in groups whose law is normal; see :mod:`disaggregate.model.cells`.
     """
 
     offsets: np.ndarray
@@ -96,6 +98,7 @@ class Reports(NamedTuple):
     jackknife: np.ndarray
     tally_starts: np.ndarray
     capacity: np.ndarray
+    correlation: np.ndarray
 
 
 def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports:
@@ -136,6 +139,7 @@ def make_reports(data: GroupedData, powers: np.ndarray | None = None) -> Reports
         **sample_arrays(data, counts),
         tally_starts=data.tally_starts.astype(np.int64),
         capacity=np.array(capacity, dtype=np.int64),
+        correlation=np.zeros(1),
     )
     return with_powers(base, powers)
 
@@ -168,6 +172,17 @@ def with_powers(reports: Reports, powers: np.ndarray) -> Reports:
     )
 
 
+def with_correlation(reports: Reports, correlation: float) -> Reports:
+    """Say how alike people of one cell are."""
+    return reports._replace(correlation=np.array([correlation]))
+
+
+def has_alike_cells(reports: Reports) -> bool:
+    """Return whether any report tells how alike people of one cell are: one whose count is not summed exactly."""
+    largest = np.maximum.reduceat(reports.counts, reports.offsets[:-1])
+    return bool(((reports.law == NORMAL) & (reports.is_sample == 0) & (largest > 1)).any())
+
+
 def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
     """Take the reports of some groups that follow each other."""
     rows = slice(int(reports.offsets[first]), int(reports.offsets[last]))
@@ -179,6 +194,7 @@ def run_of_groups(reports: Reports, first: int, last: int) -> Reports:
         tally_starts=reports.tally_starts[first : last + 1] - reports.tally_starts[first],
         powers=reports.powers,
         capacity=reports.capacity,
+        correlation=reports.correlation,
         **{name: getattr(reports, name)[rows] for name in ("units", "counts", "weight", "pooled", "jackknife")},
         nodes=reports.nodes[counts],
         **{name: getattr(reports, name)[:, counts] for name in ("log_likelihood", "likelihood")},

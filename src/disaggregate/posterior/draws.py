@@ -58,6 +58,8 @@ class KernelDraws:
         Their scale: the variance of a group that was not in the fit.
     report_delta2 : ndarray of shape (n_chains, n_draws) or None
         1 / chi, where it was learned how exact reports are.
+    cell_delta2 : ndarray of shape (n_chains, n_draws) or None
+        phi, where it was learned how alike people of one cell are; see :mod:`disaggregate.model.cells`.
     n_outcomes : int
         Number of outcomes. With more than two there are as many scores less one, and weights and places hold those
         of all scores, one score after the other.
@@ -76,6 +78,7 @@ class KernelDraws:
     n_outcomes: int = 2
     prior: KernelDraws | None = None
     report_delta2: np.ndarray | None = None
+    cell_delta2: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -295,12 +298,14 @@ def gather_dense_draws(
             for piece in _slices(len(chain.weights), DRAWS_AT_ONCE):
                 yield chain.weights[piece, n_columns + n_context :]
 
-    shape, noise = (n_draws, components.n_places), components.noise_coordinate - components.n_weights
+    shape, cell = (n_draws, components.n_places), components.cell_coordinate - components.n_weights
+    noise = components.noise_coordinate - components.n_weights
     return KernelDraws(
         basis=basis,
         weights=put("weights", (n_draws, basis.n_columns), np.dtype(float), pieces()),
         places=put("places", shape, np.dtype(float), places()) if has_places else None,
         report_delta2=np.ascontiguousarray(scales[:, :, noise]) if components.n_noises else None,
+        cell_delta2=np.ascontiguousarray(scales[:, :, cell]) if components.n_cells else None,
         **_scales_of(scales, basis, has_context, has_places),
     )
 

@@ -76,8 +76,8 @@ def group_log_likelihood(reports: Reports, posterior: Posterior, rows: Individua
     if reports.is_sample.any():
         offsets = posterior.offsets(of_groups.context, group_index)
     individual = scores - np.repeat(offsets, sizes, axis=1)
-    parts = (np.ascontiguousarray(part) for part in (individual, offsets, deviation))
-    return log_likelihood_by_draw(reports, *parts)
+    individual, offsets, deviation = map(np.ascontiguousarray, (individual, offsets, deviation))
+    return log_likelihood_by_draw(reports, individual, offsets, deviation, posterior.correlation)
 
 
 def runs_of_groups(sizes: np.ndarray, most_rows: int) -> list[tuple[int, int]]:

@@ -54,10 +54,11 @@ class Posterior:
     def scales(self) -> dict[str, np.ndarray]:
         """Scale delta2 of each component, shape (n_chains, n_draws): "individual", "context" and "place".
 
-        "report" is 1 / chi, where it was learned how exact reports are.
+        "report" is 1 / chi, where it was learned how exact reports are; "cell" is phi, where it was learned how
+        alike people of one cell are.
         """
         found = {"individual": self.delta2}
-        for name in ("context", "place", "report"):
+        for name in ("context", "place", "report", "cell"):
             parts = [getattr(part, f"{name}_delta2") for part in self.parts]
             known = [part for part in parts if part is not None]
             if len(known) == len(parts):
@@ -69,6 +70,12 @@ class Posterior:
         """Confidence chi of reports in each draw, shape (n_chains, n_draws), where it was learned."""
         noise = self.scales.get("report")
         return None if noise is None else 1.0 / noise
+
+    @property
+    def correlation(self) -> np.ndarray | None:
+        """Correlation of two people of one cell in each draw, chain after chain; None where it was not learned."""
+        scale = self.scales.get("cell")
+        return None if scale is None else (scale / (1.0 + scale)).ravel()
 
     @property
     def log_confidence(self) -> float | None:

@@ -158,11 +158,13 @@ def group_log_likelihoods(posterior: Posterior, X: Any, data: GroupedData) -> np
     individual = thinned.scores(as_individuals(X)[data.order]) - np.repeat(offsets, data.sizes, axis=1)
     individual = np.clip(individual, -_FARTHEST, _FARTHEST)
     rung, known = np.zeros(1, dtype=np.int64), np.zeros((1, len(data.names)))
+    correlation = thinned.correlation
     rows = []
     for draw, scale in enumerate(scales):
         own = reports if noise is None else noise.tables(reports, rung, np.log([scale]))
         parts = np.ascontiguousarray(individual[draw : draw + 1]), np.ascontiguousarray(offsets[draw : draw + 1])
-        rows.append(log_likelihood_by_draw(own, *parts, known)[0] + maxima)
+        alike = None if correlation is None else correlation[draw : draw + 1]
+        rows.append(log_likelihood_by_draw(own, *parts, known, alike)[0] + maxima)
     return np.array(rows)
 
 

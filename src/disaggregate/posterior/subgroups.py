@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from disaggregate.groups import GroupedData
 from disaggregate.posterior.batches import Probability, batches
 from disaggregate.posterior.bounds import HIGH, LOW, ReportedShares, subgroup_bounds
+from disaggregate.posterior.cell_rates import OwnCells, rates_of_cells
 from disaggregate.posterior.contraction import CONTRACTION, RESTS_ON, in_words, rate_contraction
 from disaggregate.posterior.members import given_reports
 from disaggregate.posterior.summaries import summarise
@@ -139,6 +140,7 @@ def subgroup_draws(
     design_factor: float | None = None,
     random_state: Any = 0,
     reported: ReportedShares | None = None,
+    own: OwnCells | None = None,
 ) -> SubgroupDraws:
     """Find the share of positives in each subgroup, in each draw.
 
@@ -177,6 +179,8 @@ def subgroup_draws(
         Seed of the labels of ``outcomes=True``.
     reported : ReportedShares, optional
         What the groups of the people report, for the bounds.
+    own : OwnCells, optional
+        Groups of the cells, where rates of cells lie around their probability.
     """
     names = as_names(by)
     require_columns(people, names)
@@ -186,8 +190,11 @@ def subgroup_draws(
     found, n_each = cells(people, names), read_counts(counts, len(people))
     weight = weights_of_rows(weights, n_each)
     replicate = None if replicates is None else _read_replicates(replicates, len(people)) * n_each[:, None]
-    rng = np.random.default_rng(random_state) if outcomes else None
-    answers = _answers(probability, len(people), members, None if counts is None else n_each, rng)
+    rng = np.random.default_rng(random_state) if outcomes or own is not None else None
+    if own is not None and rng is not None:
+        answers: Iterator[tuple[Rows, FloatArray]] = rates_of_cells(probability, own, rng, outcomes)
+    else:
+        answers = _answers(probability, len(people), members, None if counts is None else n_each, rng)
     sums, replicate_sums = _sums(answers, found, weight, replicate)
     total = _by_cell(found, slice(None), weight[:, None])[:, 0]
     return SubgroupDraws(

@@ -79,7 +79,7 @@ def every(posterior: Posterior, step: int) -> Posterior:
         rows = (np.arange(n_chains)[:, None] * n_draws + own).ravel()
         by_draw = {
             name: values[:, own]
-            for name in ("delta2", "n_active", "context_delta2", "place_delta2", "report_delta2")
+            for name in ("delta2", "n_active", "context_delta2", "place_delta2", "report_delta2", "cell_delta2")
             if (values := getattr(part, name)) is not None
         }
         places = None if part.places is None else part.places[rows]

@@ -136,7 +136,7 @@ def _require_draws(part: Any, n_features: int) -> None:
     weights = part.weights.data if isinstance(part.weights, csr_array) else part.weights
     dimensions = 1 if isinstance(part.weights, csr_array) else 2
     _require(_is_finite_array(weights, dimensions), "its weights are no finite numbers")
-    for name in ("context_delta2", "place_delta2", "report_delta2"):
+    for name in ("context_delta2", "place_delta2", "report_delta2", "cell_delta2"):
         scale = getattr(part, name)
         sound = scale is None or (_is_finite_array(scale, 2) and scale.shape == part.delta2.shape)
         _require(sound and (scale is None or bool((scale > 0.0).all())), "its scales are wrong")

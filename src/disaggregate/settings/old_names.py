@@ -24,6 +24,7 @@ _OF_PRIORS = {
     "latent": "exact",
     "emphasis": "auto",
 }
+_IN_FILES = (*_OF_PRIORS, "cells")  # no classifier had the last one as a setting of its own
 OLD_NAMES = (*_OF_KERNELS, *_OF_PRIORS)
 
 
@@ -35,12 +36,12 @@ def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     settings : mapping
         Old and new names; what is given under old names changes what is given under new ones.
     """
-    new = {name: value for name, value in settings.items() if name not in OLD_NAMES}
+    new = {name: value for name, value in settings.items() if name not in (*_OF_KERNELS, *_IN_FILES)}
     kernel = {name: settings[name] for name in _OF_KERNELS if name in settings}
     if kernel:
         changed = {**(new.get("kernel_params") or {}), **kernel}
         new["kernel_params"] = None if changed == _OF_KERNELS else changed
-    prior = {name: settings[name] for name in _OF_PRIORS if name in settings}
+    prior = {name: settings[name] for name in _IN_FILES if name in settings}
     if prior:
         new["prior"] = _changed(new.get("prior", GaussianProcess.name), prior)
     return new
@@ -58,7 +59,10 @@ def with_old_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     weights = "sparse" if isinstance(prior, SpikeSlab) else "dense"
     rest = {name: value for name, value in settings.items() if name not in ("prior", "kernel_params")}
     kernel = {**_OF_KERNELS, **(settings["kernel_params"] or {})}
-    return {**rest, **kernel, **_OF_PRIORS, **prior.get_params(), "weights": weights}
+    of_prior = prior.get_params()
+    if of_prior.get("cells") is False:  # as in files of before
+        del of_prior["cells"]
+    return {**rest, **kernel, **_OF_PRIORS, **of_prior, "weights": weights}
 
 
 def _changed(prior: Any, old: dict[str, Any]) -> Any:

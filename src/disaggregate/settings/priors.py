@@ -31,6 +31,11 @@ _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 # noise of small samples does for differences between places, and makes those between people too small.
 _FLOOR, _PLACE_FLOOR = 0.03, 0.01
 
+# How alike people of one cell are: phi is gamma distributed, where phi / (1 + phi) is the correlation of two of
+# them. Rates of cells then differ by some 3 to 10 points; reports hardly separate that from what places differ by,
+# and a prior that let it vanish would let chains lose themselves.
+_CELL_SHAPE, _CELL_MEAN = 2.0, 0.02
+
 # Learned confidence: 1 / sqrt(chi), about twice the standard deviation of a reported share near one half, is
 # half-normal with this deviation. Below the floor, a confidence of some 100,000, shares are as good as exact.
 _REPORT, _REPORT_FLOOR = 0.2, 0.003
@@ -84,6 +89,10 @@ class GaussianProcess(WeightPrior):
         with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
     mu, nu : float, optional
         Inverse-gamma(mu/2, nu/2) prior of the scale delta2, the prior variance of f; by default 3 and 15.
+    cells : bool, default=False
+        Whether people of one cell (``counts``) are more alike than their features and place say, by as much as is
+        learned: rates of cells are then known less well, and chains mix more slowly. For two outcomes, where
+        groups have intercepts.
 
     Examples
     --------
@@ -96,14 +105,20 @@ class GaussianProcess(WeightPrior):
     default_scale: ClassVar[tuple[float, float]] = (3.0, 15.0)  # delta2 is about e^2
 
     def __init__(
-        self, *, emphasis: float | Literal["auto"] = "auto", mu: float | None = None, nu: float | None = None
+        self,
+        *,
+        emphasis: float | Literal["auto"] = "auto",
+        mu: float | None = None,
+        nu: float | None = None,
+        cells: bool = False,
     ) -> None:
         self.emphasis = emphasis
         self.mu = mu
         self.nu = nu
+        self.cells = cells
 
     def component_priors(self, of_places: bool, of_tables: bool = False) -> dict[str, ScalePrior]:
-        """Return the priors of the scales of the components "individual", "context" and "place", and of reports.
+        """Return the priors of the scales of the components, by name, with those of cells and of reports.
 
         Parameters
         ----------
@@ -117,11 +132,13 @@ class GaussianProcess(WeightPrior):
         individual = inverse_gamma(*self.scale_prior())
         if of_places and self.mu is None and self.nu is None:
             individual = gamma(_INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN, _FLOOR)
+        of_cells = {"cell": gamma(_CELL_SHAPE, _CELL_MEAN)} if self.cells else {}
         return {
             "individual": individual,
             "context": half_normal(context, _FLOOR),
             "place": half_normal(_PLACE if of_places else _PLACE_OF_PEOPLE, _PLACE_FLOOR),
             "report": half_normal(_REPORT, _REPORT_FLOOR),
+            **of_cells,
         }
 
     def scale_prior_around(self, of_places: bool) -> tuple[float, float]:
@@ -141,6 +158,7 @@ class GaussianProcess(WeightPrior):
         super().check()
         sound = is_positive(self.emphasis) or is_one_of(self.emphasis, "auto")
         require(sound, "emphasis", 'a positive, finite number, or "auto"', self.emphasis)
+        require(isinstance(self.cells, bool), "cells", "True or False", self.cells)
 
 
 class SpikeSlab(WeightPrior):

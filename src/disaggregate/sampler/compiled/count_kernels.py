@@ -20,13 +20,15 @@ from disaggregate.sampler.compiled.normal import fill_chances
 
 @kernel
 def replica_gradients(
-    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale
-):
-    """Fill log likelihoods and gradients of some replicas."""
+    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale,
+    by_correlation,
+):  # fmt: skip
+    """Fill log likelihoods and gradients of some replicas; cells are alike only where groups have intercepts."""
     workspace = np.empty((4, individual.shape[1]))
     for index in range(rungs.size):
         by_error[index] = 0.0
         by_scale[index] = 0.0
+        by_correlation[index] = 0.0
         log_likelihood[index] = likelihood_gradient(
             reports, rungs[index], individual[index], group[index], workspace, by_row[index], by_group[index]
         )

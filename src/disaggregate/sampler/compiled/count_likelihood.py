@@ -95,9 +95,9 @@ def groups_gradient(
         begin, beyond = allowed_nodes(reports, rung, j)
         return normal_gradient(
             reports.counts[start:stop], reports.units[start:stop], reports.nodes[first:end],
-            reports.log_likelihood[rung, first:end], begin, beyond, positive[start:stop], negative[start:stop],
-            density[start:stop], gradient[start:stop],
-        )  # fmt: skip
+            reports.log_likelihood[rung, first:end], begin, beyond, reports.correlation[0], positive[start:stop],
+            negative[start:stop], density[start:stop], gradient[start:stop],
+        )[0]  # fmt: skip
     evidence = reports.likelihood[rung, first:end]
     log_evidence = reports.log_likelihood[rung, first:end]
     if reports.capacity[4] == 0:
@@ -168,27 +168,41 @@ def cells_gradient(
 
 
 @part
-def normal_gradient(counts, units, nodes, evidence, begin, end, positive, negative, density, gradient):
-    """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient."""
-    mean, variance = count_moments(counts, units, positive, negative)
+def normal_gradient(
+    counts, units, nodes, evidence, begin, end, correlation, positive, negative, density, gradient
+):  # fmt: skip
+    """Log likelihood of a group whose count is normal with the right mean and variance, and its gradient.
+
+    Returns the derivative in the correlation, too.
+    """
+    mean, variance = count_moments(counts, units, correlation, positive, negative)
     log_total, mean_after, variance_after = normal_given(nodes, evidence, begin, end, mean, variance)
     by_mean = (mean_after - mean) / variance
     by_variance = 0.5 * ((variance_after + square(mean_after - mean)) / variance - 1.0) / variance
+    pairs = 0.0
     for row in range(counts.size):
-        slope = by_mean + by_variance * units[row] * (negative[row] - positive[row])
+        spread = spread_of(counts[row], units[row], correlation)
+        slope = by_mean + by_variance * spread * (negative[row] - positive[row])
         gradient[row] = counts[row] * units[row] * density[row] * slope
-    return log_total
+        pairs += counts[row] * (counts[row] - 1.0) * square(units[row]) * positive[row] * negative[row]
+    return log_total, by_variance * pairs
+
+
+@inlined_part
+def spread_of(count, unit, correlation):
+    """Return what one person of a cell adds to the variance of the count, over p q times the unit."""
+    return unit * (1.0 + (count - 1.0) * correlation)
 
 
 @part
-def count_moments(counts, units, positive, negative):
+def count_moments(counts, units, correlation, positive, negative):
     """Mean and variance of a count."""
     mean = 0.0
     variance = 0.0
     for row in range(counts.size):
         people = counts[row] * units[row]
         mean += people * positive[row]
-        variance += people * units[row] * positive[row] * negative[row]
+        variance += people * spread_of(counts[row], units[row], correlation) * positive[row] * negative[row]
     return mean, greater(variance, LEAST_VARIANCE)
 
 
@@ -339,7 +353,7 @@ def add_group_likelihood(reports, j, workspace, laws, spread, units, first_rung,
     unit = reports.units[start:stop]
     counts = reports.counts[start:stop]
     if reports.law[j] != EXACT:
-        mean, variance = count_moments(counts, unit, yes, no)
+        mean, variance = count_moments(counts, unit, reports.correlation[0], yes, no)
         for rung in range(first_rung, last_rung):
             if is_forced(reports, rung, j):
                 sign = 1.0 if reports.most[rung, j] > 0 else -1.0

@@ -15,6 +15,7 @@ from disaggregate.sampler.compiled.count_likelihood import (
     expand,
     is_forced,
     normal_given,
+    spread_of,
 )
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law, log_add
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf
@@ -79,9 +80,11 @@ def add_expected(reports, individual, group, moments, workspace, label_sums, sha
                 law = count_law(spread[1, :n], spread[2, :n], units[:n], laws[0], laws[1])
                 add_law(law, spread[0, :n], units[:n], reports, first, last, tally)
         else:
+            correlation = reports.correlation[0]
             mean, variance = count_moments(
-                reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
-            )
+                reports.counts[start:stop], reports.units[start:stop], correlation, positive[start:stop],
+                negative[start:stop],
+            )  # fmt: skip
             begin, end = allowed_nodes(reports, np.int64(0), j)
             _, after, after_variance = normal_given(
                 reports.nodes[first:last], reports.log_likelihood[0, first:last], begin, end, mean, variance
@@ -89,9 +92,10 @@ def add_expected(reports, individual, group, moments, workspace, label_sums, sha
             by_mean = (after - mean) / variance
             by_variance = 0.5 * ((after_variance + square(after - mean)) / variance - 1.0) / variance
             for row in range(start, stop):
-                unit = reports.units[row]
-                slope = by_mean + by_variance * unit * (negative[row] - positive[row])
-                label = positive[row] + unit * slope * positive[row] * negative[row]
+                by_person = spread_of(reports.counts[row], reports.units[row], correlation)
+                skew = reports.units[row] * (1.0 + (2.0 * reports.counts[row] - 1.0) * correlation)
+                skew *= (negative[row] - positive[row]) / (1.0 + correlation)
+                label = positive[row] + by_person * (by_mean + by_variance * skew) * positive[row] * negative[row]
                 label_sums[row] += greater(lesser(label, 1.0), 0.0)
             if reports.is_sample[j] == 0:
                 total = reports.total[j]

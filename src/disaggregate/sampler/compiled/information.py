@@ -14,6 +14,7 @@ from disaggregate.sampler.compiled.count_likelihood import (
     expand,
     is_forced,
     normal_given,
+    spread_of,
 )
 from disaggregate.sampler.compiled.counts import SAFE_TOTAL, count_law
 from disaggregate.sampler.compiled.normal import fill_chances
@@ -55,12 +56,15 @@ def fill_pieces(reports, rung, individual, group, slope, starts, worth, owner):
                 starts[n_pieces] = row
                 worth[n_pieces] = forced_worth(sign * fitted[row], chance, density[row], reports.units[row])
                 worth[n_pieces] /= reports.counts[row]
+                worth[n_pieces] /= spread_of(reports.counts[row], 1.0, reports.correlation[0])
                 owner[n_pieces] = j
                 n_pieces += 1
         else:
+            correlation = 0.0 if reports.law[j] == EXACT else reports.correlation[0]
             mean, variance = count_moments(
-                reports.counts[start:stop], reports.units[start:stop], positive[start:stop], negative[start:stop]
-            )
+                reports.counts[start:stop], reports.units[start:stop], correlation, positive[start:stop],
+                negative[start:stop],
+            )  # fmt: skip
             first = reports.starts[j]
             last = reports.starts[j + 1]
             if reports.law[j] == EXACT:

@@ -24,15 +24,17 @@ from disaggregate.sampler.compiled.populations import share_moments
 
 @kernel
 def replica_gradients(
-    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale
-):
+    reports, rungs, individual, group, deviation, error, log_likelihood, by_row, by_group, by_error, by_scale,
+    by_correlation,
+):  # fmt: skip
     """Fill log likelihoods and gradients of some replicas.
 
-    The gradient is in u, in the centres of the groups' offsets, in z and in the log variance of the offsets.
+    The gradient is in u, in the centres of the groups' offsets, in z, in the log variance of the offsets and in
+    the correlation of cells.
     """
     workspace = np.empty((4, individual.shape[1]))
     for index in range(rungs.size):
-        log_likelihood[index], by_error[index], by_scale[index] = marginal_gradient(
+        log_likelihood[index], by_error[index], by_scale[index], by_correlation[index] = marginal_gradient(
             reports, rungs[index], individual[index], group[index], deviation[index], error[index], workspace,
             by_row[index], by_group[index],
         )  # fmt: skip
@@ -46,10 +48,10 @@ def marginal_gradient(reports, rung, individual, group, deviation, error, worksp
     else:
         fill(by_row, 0.0)
         fill(by_group, 0.0)
-    value, by_error, by_scale = add_marginal_gradient(
+    value, by_error, by_scale, by_correlation = add_marginal_gradient(
         reports, rung, individual, group, deviation, error, deviation > 0.0, by_row, by_group
     )
-    return total + value, by_error, by_scale
+    return total + value, by_error, by_scale, by_correlation
 
 
 @kernel

@@ -24,6 +24,7 @@ from disaggregate.model.places import (
 )
 from disaggregate.model.reports import EXACT, NOTHING
 from disaggregate.sampler.compiled.arrays import add_multiple, copy, greater, lesser, square
+from disaggregate.sampler.compiled.cells import log_all
 from disaggregate.sampler.compiled.compile import fused_part, inlined_part, part
 from disaggregate.sampler.compiled.count_likelihood import (
     allowed_nodes,
@@ -32,6 +33,7 @@ from disaggregate.sampler.compiled.count_likelihood import (
     is_forced,
     normal_given,
     normal_gradient,
+    spread_of,
 )
 from disaggregate.sampler.compiled.normal import fill_chances, log_normal_cdf, tail
 from disaggregate.sampler.compiled.populations import Means, facts_of, tabulate, variance_ratio
@@ -73,6 +75,8 @@ class Own(NamedTuple):
     is_forced: bool
     is_exact: bool
     is_bound: bool
+    is_alike: bool
+    correlation: float
     sign: float
     begin: int
     end: int
@@ -102,6 +106,7 @@ class Workspace(NamedTuple):
     units: np.ndarray
     nodes: np.ndarray
     log_density: np.ndarray
+    by_correlation: np.ndarray
     by_row: np.ndarray
     by_share: np.ndarray
     weights: np.ndarray
@@ -118,6 +123,7 @@ def make_workspace(reports, shares):
         np.empty((4, n_rows)), np.empty(greater(reports.capacity[2], 1)),
         np.empty((2, greater(reports.capacity[1], 1))),
         np.empty((5, people)), np.empty(people, dtype=np.int64), np.empty(BOUND_NODES), np.empty(BOUND_NODES),
+        np.empty(BOUND_NODES),
         np.empty((BOUND_NODES, n_rows)), np.empty((BOUND_NODES, 6)), np.empty((BOUND_NODES, n_points)),
     )  # fmt: skip
 
@@ -142,6 +148,7 @@ def own_report(reports, rung, j, individual, workspace):
     begin, end = allowed_nodes(reports, own_rung, j)
     return Own(
         j, is_sample, is_forced(reports, own_rung, j), reports.law[j] == EXACT, reports.is_bound[j] > 0,
+        reports.correlation[0] > 0.0 and reports.law[j] != EXACT, reports.correlation[0],
         1.0 if reports.most[own_rung, j] > 0 else -1.0, begin, end, reports.share[j], reports.size[j],
         reports.effective[j], individual[start:stop], reports.weight[start:stop], reports.counts[start:stop],
         reports.units[start:stop], reports.nodes[first:last], reports.log_likelihood[own_rung, first:last],
@@ -228,8 +235,9 @@ def rough_quantile(share):
 def add_marginal_gradient(reports, rung, individual, group, deviation, error, with_counts, by_row, by_group):
     """Add the gradient in u and in the centres of the groups' offsets.
 
-    Returns the log likelihood, and its gradients in z and in the log variance of the offsets. With a deviation of
-    0 the offsets are their centres. Without ``with_counts`` only the populations' shares are looked at.
+    Returns the log likelihood, and its gradients in z, in the log variance of the offsets and in the correlation
+    of cells. With a deviation of 0 the offsets are their centres. Without ``with_counts`` only the populations'
+    shares are looked at.
     """
     shares = make_shares(reports, individual, group, deviation, error)
     workspace = make_workspace(reports, shares)
@@ -239,6 +247,7 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
     total = 0.0
     by_scale = 0.0
     by_excess = 0.0
+    by_correlation = 0.0
     for j in range(group.size):
         is_sample = reports.is_sample[j] > 0
         has_counts = with_counts and reports_count(reports, j)
@@ -256,6 +265,7 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
                 by_group[j] += chance * distance / deviation
                 by_scale += 0.5 * chance * (square(distance) - 1.0)
             if has_counts:
+                by_correlation += chance * workspace.by_correlation[k]
                 for row in range(start, reports.offsets[j + 1]):
                     by_row[row] += chance * workspace.by_row[k, row - start]
                     if deviation == 0.0:
@@ -270,7 +280,7 @@ def add_marginal_gradient(reports, rung, individual, group, deviation, error, wi
             add_to_points(workspace.weights[:n], workspace.by_share, by_own[j], by_pool)
     if reports.capacity[3] > 0:
         add_row_gradient(reports, shares, by_own, by_pool, by_excess, by_row)
-    return total, by_excess * shares.excess_by_error, by_scale
+    return total, by_excess * shares.excess_by_error, by_scale, by_correlation
 
 
 @part
@@ -446,7 +456,13 @@ def count_slope_and_curvature(own, offset):
             f = own.sign * own.fitted[i]
             ratio = math.exp(-0.5 * square(f) - _LOG_ROOT_TWO_PI - log_normal_cdf(f))
             slope += own.counts[i] * own.sign * ratio
-            curvature += own.counts[i] * greater(ratio * (ratio + f), 0.0)
+            people = own.counts[i] / (spread_of(own.counts[i], 1.0, own.correlation) if own.is_alike else 1.0)
+            curvature += people * greater(ratio * (ratio + f), 0.0)
+        if own.is_alike:
+            log_all(own.fitted, own.sign, own.counts, own.correlation, own.density)
+            slope = 0.0
+            for i in range(own.counts.size):
+                slope += own.density[i]
         return slope, curvature
     mean = 0.0
     variance = 0.0
@@ -456,9 +472,10 @@ def count_slope_and_curvature(own, offset):
         unit = own.units[i]
         people = own.counts[i] * unit
         mean += people * own.positive[i]
-        variance += people * unit * own.positive[i] * own.negative[i]
+        spread = spread_of(own.counts[i], unit, own.correlation)
+        variance += people * spread * own.positive[i] * own.negative[i]
         mean_slope += people * own.density[i]
-        variance_slope += people * unit * own.density[i] * (own.negative[i] - own.positive[i])
+        variance_slope += people * spread * own.density[i] * (own.negative[i] - own.positive[i])
     variance = greater(variance, LEAST_VARIANCE)
     _, after, after_variance = normal_given(own.nodes, own.log_evidence, own.begin, own.end, mean, variance)
     slope = (after - mean) / variance * mean_slope
@@ -484,7 +501,7 @@ def evaluate_nodes(own, offset, deviation, shares, n, workspace):
             workspace.nodes, n, workspace.weights, workspace.by_share, workspace.log_density,
         )  # fmt: skip
     for k in range(n):
-        value = count_value(own, workspace.nodes[k], workspace, workspace.by_row[k])
+        value, workspace.by_correlation[k] = count_value(own, workspace.nodes[k], workspace, workspace.by_row[k])
         if own.is_sample:
             value += workspace.log_density[k]
         elif deviation > 0.0:
@@ -494,18 +511,24 @@ def evaluate_nodes(own, offset, deviation, shares, n, workspace):
 
 @part
 def count_value(own, offset, workspace, gradient):
-    """Fill the gradient in f of the log likelihood of one group's count at an offset, and return that."""
+    """Fill the gradient in f of the log likelihood of one group's count at an offset.
+
+    Returns that, and its derivative in the correlation of cells.
+    """
     fill_own(own, offset)
+    if own.is_forced and own.is_alike:
+        return log_all(own.fitted, own.sign, own.counts, own.correlation, gradient)
     if own.is_forced:
-        return forced_cells(own.fitted, own.sign, own.counts, gradient)
+        return forced_cells(own.fitted, own.sign, own.counts, gradient), 0.0
     if own.is_exact:
-        return cells_gradient(
+        value = cells_gradient(
             own.counts, own.units, own.evidence, own.log_evidence, own.fitted, own.positive, own.negative,
             own.density, gradient, workspace.table, workspace.laws, workspace.spread, workspace.units,
         )  # fmt: skip
+        return value, 0.0
     return normal_gradient(
-        own.counts, own.units, own.nodes, own.log_evidence, own.begin, own.end, own.positive, own.negative,
-        own.density, gradient,
+        own.counts, own.units, own.nodes, own.log_evidence, own.begin, own.end, own.correlation, own.positive,
+        own.negative, own.density, gradient,
     )  # fmt: skip
 
 

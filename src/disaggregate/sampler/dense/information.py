@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from disaggregate.model.cells import inflation
 from disaggregate.model.link import probability, probability_slope
 from disaggregate.model.populations import SHARE_ERROR, VarianceRatio, variance_ratio
-from disaggregate.model.reports import Reports
+from disaggregate.model.reports import NORMAL, Reports
 from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
 
@@ -66,7 +67,27 @@ def information_of(
         _add_pieces(total, pieces, sums, worth[:n], owner[:n])
     if n_errors and reports.powers[rung] > 0.0:
         _add_populations(total, reports, float(reports.powers[rung]), columns, individual, centers, error)
-    return _integrated_out(total, deviation**2)
+    found = _integrated_out(total, deviation**2)
+    if reports.correlation[0] == 0.0:
+        return found
+    return found._replace(cell=_of_cells(reports, individual, centers, deviation**2))
+
+
+def _of_cells(reports: Reports, individual: np.ndarray, group: np.ndarray, variance: float) -> float:
+    """Information on the log scale of cells: on the variance of normal counts, whose mean the intercepts blur."""
+    scores = individual + np.repeat(group, np.diff(reports.offsets))
+    correlation = float(reports.correlation[0])
+    people, units = reports.counts, reports.units
+    spread = people * units**2 * probability(scores) * probability(-scores)
+    parts = (
+        spread * inflation(people, correlation),
+        spread * (people - 1.0) * correlation * (1.0 - correlation),
+        people * units * probability_slope(scores),
+    )
+    own, change, slope = (np.add.reduceat(part, reports.offsets[:-1]) for part in parts)
+    is_told = (reports.law == NORMAL) & (reports.is_sample == 0)
+    ratio = change[is_told] / (own + variance * slope**2)[is_told]
+    return 0.5 * float(np.sum(ratio**2))
 
 
 def _integrated_out(given: Information, variance: float) -> Information:

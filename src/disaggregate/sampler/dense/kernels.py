@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from disaggregate.model.reports import Reports
+from disaggregate.model.reports import Reports, with_correlation
 
 
 def kernels_for(reports: Reports, deviation: np.ndarray | float) -> Any:
@@ -32,7 +32,11 @@ def kernels_for(reports: Reports, deviation: np.ndarray | float) -> Any:
 
 
 def log_likelihood_by_draw(
-    reports: Reports, individual: np.ndarray, group: np.ndarray, deviation: np.ndarray
+    reports: Reports,
+    individual: np.ndarray,
+    group: np.ndarray,
+    deviation: np.ndarray,
+    correlation: np.ndarray | None = None,
 ) -> np.ndarray:
     """Log likelihood of each group's report in each draw, shape (n_draws, n_groups), with z = 0.
 
@@ -44,6 +48,17 @@ def log_likelihood_by_draw(
         u.
     group, deviation : ndarray of shape (n_draws, n_groups)
         Centres of the groups' offsets, and deviations around them; 0 where the offset is known.
+    correlation : ndarray of shape (n_draws,), optional
+        How alike people of one cell are.
     """
-    found: np.ndarray = kernels_for(reports, deviation).evidence_by_draw(reports, individual, group, deviation)
-    return found
+    if correlation is not None:
+        draws = [slice(i, i + 1) for i in range(len(group))]
+        found = [
+            log_likelihood_by_draw(with_correlation(reports, float(rho)), individual[i], group[i], deviation[i])
+            for i, rho in zip(draws, correlation, strict=True)
+        ]
+        return np.concatenate(found)
+    has_cells = bool(reports.correlation.any())  # their kernels are those of intercepts
+    module = kernels_for(reports, 1.0 if has_cells else deviation)
+    by_draw: np.ndarray = module.evidence_by_draw(reports, individual, group, deviation)
+    return by_draw

@@ -2,8 +2,8 @@
 
 Where the reports determine the weights well, a scale and its weights lie on a curve that no mass matrix follows.
 So there are two kinds of trajectories: free ones, and ones with those scales fixed, along which the density is
-nearly normal. The scales of the place component, whose intercepts are integrated out, and of the reports' noise
-are never fixed.
+nearly normal. The scales of the place component, whose intercepts are integrated out, of cells and of the reports'
+noise are never fixed.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ class Information(NamedTuple):
         In the log scale of the place component.
     noise : float
         In the log scale of the reports' noise, where that is learned.
+    cell : float
+        In the log scale of cells.
     """
 
     columns: np.ndarray
@@ -56,6 +58,7 @@ class Information(NamedTuple):
     group: np.ndarray
     scale: float
     noise: float = 0.0
+    cell: float = 0.0
 
 
 # Scales about which prior and data say almost nothing still have a width.
@@ -99,6 +102,8 @@ def _one_curvature(components: Components, position: np.ndarray, information: In
         diagonal[components.n_weights + n_scales - 1] += information.scale
     if components.n_noises:
         diagonal[components.noise_coordinate] += information.noise
+    if components.n_cells:
+        diagonal[components.cell_coordinate] += information.cell
     curvature[np.arange(len(diagonal)), np.arange(len(diagonal))] += diagonal
     return curvature
 

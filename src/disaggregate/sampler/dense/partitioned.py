@@ -14,8 +14,6 @@ from disaggregate.model.reports import make_reports, run_of_groups
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.parallel.partitions import Partitions
 from disaggregate.sampler.dense.advance import advance_in_numpy
-from disaggregate.sampler.dense.information import information_of
-from disaggregate.sampler.dense.kernels import kernels_for
 from disaggregate.sampler.dense.metric import Information
 from disaggregate.sampler.dense.partition import (
     PARTITION_ROWS,
@@ -29,7 +27,13 @@ from disaggregate.sampler.dense.partition import (
 )
 from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
-from disaggregate.sampler.dense.whole import replica_gradient
+from disaggregate.sampler.dense.whole import (
+    one_by_one,
+    replica_expectations,
+    replica_gradient,
+    replica_information,
+    values_of,
+)
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ class PartitionedLikelihood:
             np.hstack([part.group for part in parts]),
             _sum([part.error for part in parts]),
             _sum([part.scale for part in parts]),
+            correlation=_sum([part.correlation for part in parts]),
         )
 
     def table(self, query: Query) -> np.ndarray:
@@ -121,6 +126,7 @@ class PartitionedLikelihood:
                 np.hstack([own.cross for own in replica]),
                 np.concatenate([own.group for own in replica]),
                 sum(own.scale for own in replica),
+                cell=sum(own.cell for own in replica),
             )
             for replica in zip(*parts, strict=True)
         ]
@@ -204,11 +210,12 @@ def gradient_of(
         np.zeros_like(group),
         np.zeros(n_replicas),
         np.zeros(n_replicas),
+        correlation=np.zeros(n_replicas),
     )
     for tile, columns in _tiles(partition):
         found = replica_gradient(tile.reports, columns.T, _of_tile(query, group, tile), rungs)
         total.group[:, tile.groups] = found.group
-        for name in ("log_likelihood", "columns", "error", "scale"):
+        for name in ("log_likelihood", "columns", "error", "scale", "correlation"):
             getattr(total, name)[:] += getattr(found, name)
     return total
 
@@ -218,9 +225,7 @@ def table_of(partition: Partition, own: tuple[np.ndarray], query: Query) -> np.n
     total = np.zeros((len(query.error), len(partition.recipe.powers)))
     for tile, columns in _tiles(partition):
         part = _of_tile(query, own[0], tile)
-        total += kernels_for(tile.reports, part.deviation).replica_table(
-            tile.reports, part.weights @ columns.T, *part[1:4]
-        )
+        total += values_of(tile.reports, columns.T, part)
     return total
 
 
@@ -230,15 +235,15 @@ def information_in(
     """Find the expected curvature of one partition's log likelihood at each replica."""
     size, n_groups = query.weights.shape[1], own[0].shape[1]
     totals = []
-    for index, rung in enumerate(rungs):
+    for one, rung in zip(one_by_one(query._replace(group=own[0])), rungs, strict=True):
         total = Information(np.zeros((size, size)), np.zeros((size, n_groups)), np.zeros(n_groups), 0.0)
         for tile, columns in _tiles(partition):
-            weights, *state = (part[index] for part in _of_tile(query, own[0], tile)[:4])
-            found = information_of(tile.reports, int(rung), columns.T, weights @ columns.T, *state)
+            part = _of_tile(one, one.group, tile)
+            found = replica_information(tile.reports, int(rung), columns.T, part)
             total.columns[:] += found.columns
             total.cross[:, tile.groups] = found.cross
             total.group[tile.groups] = found.group
-            total = total._replace(scale=total.scale + found.scale)
+            total = total._replace(scale=total.scale + found.scale, cell=total.cell + found.cell)
         totals.append(total)
     return totals
 
@@ -255,11 +260,7 @@ def expected_in(
         of_rows = np.zeros((n_replicas, len(columns) * with_labels))
         shares = np.zeros((n_replicas, int(tile.reports.tally_starts[-1]) * with_labels))
         of_groups = np.ascontiguousarray(noise[:, tile.groups])
-        kernels_for(tile.reports, part.deviation).replica_expectations(
-            tile.reports, part.weights @ columns.T, part.group, part.deviation, part.error, of_groups, of_rows,
-            shares,
-        )  # fmt: skip
-        offsets[:, tile.groups] = part.group
+        offsets[:, tile.groups] = replica_expectations(tile.reports, columns.T, part, of_groups, of_rows, shares)
         if with_labels:
             labels[:, tile.rows] = of_rows
         tallies.append(shares)

@@ -15,8 +15,8 @@ class LikelihoodGradient(NamedTuple):
     """Log likelihood of some replicas, shape (n_replicas,), and its gradient.
 
     The gradient is in the columns' weights, shape (n_replicas, n_columns), in the centres of the groups' offsets,
-    shape (n_replicas, n_groups), in z, in the log scale of the offsets and in that of the reports' noise, shape
-    (n_replicas,).
+    shape (n_replicas, n_groups), in z, in the log scale of the offsets, in that of the reports' noise, and in how
+    alike people of one cell are, shape (n_replicas,).
     """
 
     log_likelihood: np.ndarray
@@ -25,6 +25,7 @@ class LikelihoodGradient(NamedTuple):
     error: np.ndarray
     scale: np.ndarray
     noise: np.ndarray | float = 0.0
+    correlation: np.ndarray | float = 0.0
 
 
 class Query(NamedTuple):
@@ -42,6 +43,8 @@ class Query(NamedTuple):
         z.
     noise : ndarray of shape (n_replicas,) or None
         Logarithm of 1 / chi, where it is learned how exact reports are; else it says nothing.
+    correlation : ndarray of shape (n_replicas,) or None
+        How alike people of one cell are; None or 0 for no more than their features say.
     """
 
     weights: np.ndarray
@@ -49,6 +52,7 @@ class Query(NamedTuple):
     deviation: np.ndarray
     error: np.ndarray
     noise: np.ndarray | None = None
+    correlation: np.ndarray | None = None
 
 
 class Likelihood(Protocol):
@@ -112,4 +116,4 @@ class Target:
 
 def _query(components: Components, scores: Scores) -> Query:
     columns = np.ascontiguousarray(scores.weights[:, : components.n_columns])
-    return Query(columns, scores.group, scores.deviation, scores.error, scores.noise)
+    return Query(columns, scores.group, scores.deviation, scores.error, scores.noise, scores.correlation)

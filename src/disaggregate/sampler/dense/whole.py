@@ -13,7 +13,7 @@ import numpy as np
 
 from disaggregate.model.components import Components
 from disaggregate.model.report_noise import ReportNoise
-from disaggregate.model.reports import Reports, with_powers
+from disaggregate.model.reports import Reports, with_correlation, with_powers
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.information import information_of
@@ -56,11 +56,11 @@ class WholeLikelihood:
     def table(self, query: Query) -> np.ndarray:
         """Log likelihood of each replica under each rung's evidence."""
         if self.noise is None or query.noise is None:
-            return self._values(self.reports, query)
+            return values_of(self.reports, self.columns, query)
         rungs = np.arange(len(self.reports.powers))
         tables = [self.noise.tables(self.reports, rungs, np.full(len(rungs), own)) for own in query.noise]
         return np.concatenate(
-            [self._values(own, one) for own, one in zip(tables, _one_by_one(query), strict=True)]
+            [values_of(own, self.columns, one) for own, one in zip(tables, one_by_one(query), strict=True)]
         )
 
     def information(self, query: Query, rungs: np.ndarray) -> list[Information]:
@@ -70,33 +70,24 @@ class WholeLikelihood:
             tables, rows = self.noise.tables(tables, rungs, query.noise), np.arange(len(rungs))
             noise = self._curvature(query, rungs, query.noise)
         return [
-            information_of(tables, int(row), self.columns, *state)._replace(noise=float(own))
-            for row, own, *state in zip(rows, noise, query.weights @ self.columns, *query[1:4], strict=True)
+            replica_information(tables, int(row), self.columns, one)._replace(noise=float(own))
+            for row, own, one in zip(rows, noise, one_by_one(query), strict=True)
         ]
 
     def add_expected(
         self, query: Query, noise: np.ndarray, label_sums: np.ndarray, share_tallies: np.ndarray
     ) -> np.ndarray:
         """Draw the groups' offsets of each replica, and add the expected labels and shares."""
-        group = query.group.copy()
         first = np.zeros(1, dtype=np.int64)
-        for index, one in enumerate(_one_by_one(query)):
+        offsets = []
+        for index, one in enumerate(one_by_one(query)):
             own = slice(index, index + 1)
             tables = self.reports
             if self.noise is not None and one.noise is not None:
                 tables = self.noise.tables(tables, first, one.noise)
-            kernels_for(tables, one.deviation).replica_expectations(
-                tables, one.weights @ self.columns, group[own], one.deviation, one.error, noise[own],
-                label_sums[own], share_tallies[own],
-            )  # fmt: skip
-        return group
-
-    def _values(self, tables: Reports, query: Query) -> np.ndarray:
-        """Log likelihood of each replica under each table, shape (n_replicas, n_tables)."""
-        found: np.ndarray = kernels_for(tables, query.deviation).replica_table(
-            tables, query.weights @ self.columns, *query[1:4]
-        )
-        return found
+            given = noise[own], label_sums[own], share_tallies[own]
+            offsets.append(replica_expectations(tables, self.columns, one, *given))
+        return np.concatenate(offsets)
 
     def _beside(
         self, query: Query, rungs: np.ndarray, noise: np.ndarray, step: float
@@ -104,7 +95,7 @@ class WholeLikelihood:
         """Log likelihood of each replica with less noise, and with more."""
         assert self.noise is not None
         both = np.concatenate([noise - step, noise + step])
-        values = self._values(self.noise.tables(self.reports, np.tile(rungs, 2), both), query)
+        values = values_of(self.noise.tables(self.reports, np.tile(rungs, 2), both), self.columns, query)
         own, n = np.arange(len(rungs)), len(rungs)
         return values[own, own], values[own, n + own]
 
@@ -112,31 +103,84 @@ class WholeLikelihood:
         """Curvature of minus the log likelihood in the log scale of the noise; zero where it is negative."""
         assert self.noise is not None
         own = np.arange(len(rungs))
-        here = self._values(self.noise.tables(self.reports, rungs, noise), query)[own, own]
+        here = values_of(self.noise.tables(self.reports, rungs, noise), self.columns, query)[own, own]
         below, above = self._beside(query, rungs, noise, _CURVATURE_STEP)
         return np.maximum((2.0 * here - below - above) / _CURVATURE_STEP**2, 0.0)
 
 
-def _one_by_one(query: Query) -> Iterator[Query]:
+def one_by_one(query: Query) -> Iterator[Query]:
     """Query each replica by itself."""
     for i in range(len(query.weights)):
         own = slice(i, i + 1)
-        noise = None if query.noise is None else query.noise[own]
-        yield Query(query.weights[own], query.group[own], query.deviation[own], query.error[own], noise)
+        first = query.weights[own], query.group[own], query.deviation[own], query.error[own]
+        yield Query(*first, *(None if part is None else part[own] for part in query[4:]))
+
+
+def reports_of(reports: Reports, one: Query) -> Reports:
+    """Return the reports with how alike people of one cell are in one replica."""
+    if not has_cells(one) or one.correlation is None:
+        return reports
+    return with_correlation(reports, float(one.correlation[0]))
+
+
+def has_cells(query: Query) -> bool:
+    """Return whether people of one cell are more alike than their features say, in any replica."""
+    return query.correlation is not None and bool(query.correlation.any())
 
 
 def replica_gradient(reports: Reports, columns: np.ndarray, query: Query, rungs: np.ndarray) -> LikelihoodGradient:
     """Log likelihood and gradient of some replicas from the columns, shape (n_columns, n_rows), of their rows."""
+    if len(rungs) > 1 and has_cells(query):
+        parts = [
+            replica_gradient(reports, columns, one, rungs[i : i + 1]) for i, one in enumerate(one_by_one(query))
+        ]
+        return LikelihoodGradient(*(np.concatenate(of_each) for of_each in zip(*parts, strict=True)))
     individual = query.weights @ columns
     by_row, by_group = np.empty_like(individual), np.empty_like(query.group)
-    log_likelihood, by_error, by_scale = np.empty((3, len(rungs)))
+    log_likelihood, by_error, by_scale, by_correlation = np.empty((4, len(rungs)))
     kernels_for(reports, query.deviation).replica_gradients(
-        reports, rungs, individual, query.group, query.deviation, query.error, log_likelihood, by_row, by_group,
-        by_error, by_scale,
+        reports_of(reports, query), rungs, individual, query.group, query.deviation, query.error, log_likelihood,
+        by_row, by_group, by_error, by_scale, by_correlation,
     )  # fmt: skip
     with np.errstate(over="ignore", invalid="ignore"):
         by_column = by_row @ columns.T
-    return LikelihoodGradient(log_likelihood, by_column, by_group, by_error, by_scale, np.zeros(len(rungs)))
+    no_noise = np.zeros(len(rungs))
+    return LikelihoodGradient(log_likelihood, by_column, by_group, by_error, by_scale, no_noise, by_correlation)
+
+
+def values_of(reports: Reports, columns: np.ndarray, query: Query) -> np.ndarray:
+    """Log likelihood of each replica under the evidence of each rung, shape (n_replicas, n_rungs)."""
+    if len(query.weights) > 1 and has_cells(query):
+        return np.concatenate([values_of(reports, columns, one) for one in one_by_one(query)])
+    found: np.ndarray = kernels_for(reports, query.deviation).replica_table(
+        reports_of(reports, query), query.weights @ columns, *query[1:4]
+    )
+    return found
+
+
+def replica_expectations(
+    reports: Reports,
+    columns: np.ndarray,
+    query: Query,
+    noise: np.ndarray,
+    label_sums: np.ndarray,
+    share_tallies: np.ndarray,
+) -> np.ndarray:
+    """Draw and return the groups' offsets of some replicas, and add the expected labels and shares."""
+    group = query.group.copy()
+    for index, one in enumerate(one_by_one(query)):
+        own = slice(index, index + 1)
+        kernels_for(reports, one.deviation).replica_expectations(
+            reports_of(reports, one), one.weights @ columns, group[own], one.deviation, one.error, noise[own],
+            label_sums[own], share_tallies[own],
+        )  # fmt: skip
+    return group
+
+
+def replica_information(reports: Reports, rung: int, columns: np.ndarray, one: Query) -> Information:
+    """Find the expected curvature at one replica."""
+    state = ((one.weights @ columns)[0], *(part[0] for part in one[1:4]))
+    return information_of(reports_of(reports, one), rung, columns, *state)
 
 
 class WholeData:
