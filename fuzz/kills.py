@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 import disaggregate as dg
 from disaggregate.parallel import on_executor, round_robin
@@ -94,8 +95,10 @@ def _pool(kind: str) -> Iterator[Any]:
 
 
 def digest(model: Any) -> str:
-    """Tell fits apart to the last bit."""
-    arrays = (model.predict_draws(TOWN.X), model.posterior_.delta2, model.label_proba_)
+    """Tell fits apart to the last bit, by their draws: predictions from a folder sum them up in parts."""
+    weights = [part.weights for part in model.posterior_.parts]
+    drawn = [one.toarray() if issparse(one) else np.asarray(one) for one in weights]
+    arrays = (*drawn, model.posterior_.delta2, model.label_proba_)
     return hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest()
 
 

@@ -22,7 +22,7 @@ Given = ParamSpec("Given")
 
 _MOST_DRAWS = 2**40
 _MOST_RUNGS = 1000
-_LARGEST = 1e100
+_LARGEST = 1e50
 _ROUNDING = 1e-6
 ROWS_AT_ONCE = 2**14
 # Words of generators and of checksums are unsigned, of so many bits at most.
@@ -94,7 +94,8 @@ def require_tuning(found: dict[str, Any], n_coordinates: int) -> None:
     n_rungs = len(found["powers"])
     _require_metric(found["metric"], 2 * n_rungs, n_coordinates)
     _require(isinstance(found["mode"], list) and len(found["mode"]) == 2, "its mode")
-    _require(_is_finite(found["mode"][0], (n_coordinates,)), "its mode")
+    at = found["mode"][0]
+    _require(_is_finite(at, (n_coordinates,)) and _are_moderate(at), "its mode")
     _require_metric(found["mode"][1], None, n_coordinates)
     ratios = found["log_ratios"]
     _require(_is_array(ratios, np.float64) and ratios.ndim == 3, "its likelihood ratios")
@@ -398,7 +399,7 @@ def _is_finite(value: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _are_moderate(array: np.ndarray) -> bool:
-    """Return whether numbers are such as sampling leaves: none is NaN, and those that are finite have squares."""
+    """Return whether numbers are such as sampling leaves: none is NaN, and sums of squares stay finite."""
     return not bool((np.isnan(array) | (np.isfinite(array) & (np.abs(array) > _LARGEST))).any())
 
 
