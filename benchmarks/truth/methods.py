@@ -83,6 +83,16 @@ class OursLinear(Ours):
         return {**self.settings, **(SHORTEST if is_large else {})}
 
 
+class OursCells(OursLinear):
+    """The same, where rates of cells lie around what features and place say."""
+
+    name = "disaggregate, linear kernel, cells vary"
+    settings: ClassVar[dict[str, Any]] = {
+        **OursLinear.settings,
+        "prior": dg.GaussianProcess(emphasis=1.0, cells=True),
+    }
+
+
 class OursQuick(Ours):
     """The shortest chains that show whether it runs."""
 
@@ -210,10 +220,12 @@ class Supervised:
 
 BUILT_IN = (BaseRate, AreaShare, Goodman, MeanMapOnTables, EMOnTables, Supervised)
 PACKAGES = (PyEITwoByTwo, PyEIRowsByColumns, EiPack, Eco, EcoWithContext)  # RivalMissing where not installed
-METHODS = {method.name: method for method in (Ours, OursLinear, *BUILT_IN, *PACKAGES)}
+METHODS = {method.name: method for method in (Ours, OursLinear, OursCells, *BUILT_IN, *PACKAGES)}
 QUICK_METHODS = {method.name: method for method in (OursQuick, *BUILT_IN)}
 
 
 def applies_to(method: type, task: Task) -> bool:
     """Whether a method can take a task at all."""
+    if issubclass(method, OursCells):
+        return COUNT in task.people
     return not issubclass(method, RivalOnMargins) or method.applies_to(task)
