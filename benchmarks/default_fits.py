@@ -167,7 +167,7 @@ def report(rows: pd.DataFrame, baseline: str) -> str:
         [
             "# Fits with all defaults",
             "",
-            f"Made by `python -m benchmarks.default_fits --baseline {baseline} --data ../shared/data`: made-up "
+            f"Made by `python -m benchmarks.default_fits --baseline {baseline} --data FOLDER`: made-up "
             "people, then tables of New York 2016 and of census areas, read from files. Each fit in a process of "
             "its own, compilation not counted. Medians over repeats. R-hat is the worst, effective draws are "
             "those of the individual that has fewest.",
