@@ -141,4 +141,5 @@ class OldSettings:
 
 
 def _warn(names: str, advice: str) -> None:
-    warnings.warn(f"{names}: no argument of the classifier any more; {advice}.", FutureWarning, stacklevel=5)
+    message = f"{names}: no argument of the classifier any more; {advice}. Version 0.4 removes the old names."
+    warnings.warn(message, FutureWarning, stacklevel=5)
