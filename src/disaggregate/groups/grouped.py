@@ -13,8 +13,8 @@ from disaggregate.groups.units import effective_size, largest_rounding_error, wh
 # Into how many steps shares are cut where counts are not listed.
 SHARE_STEPS = 1000
 
-# Where rows stand for many, about so many counts of a large group are listed: a report's weight is cut into pieces of
-# 0.04 standard deviations, or, where it does not say how far it reaches, all counts into finer ones.
+# Where rows stand for many, about so many counts of a large group are listed: a report's weight is cut into pieces
+# of 0.04 standard deviations, or, where it does not say how far it reaches, all counts into finer ones.
 _LISTED = 600
 _LISTED_OF_ALL = 2000
 
