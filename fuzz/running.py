@@ -220,6 +220,7 @@ def _tell(seen: Seen) -> None:
 
 
 def _compiled_modules() -> list[str]:
-    """Name the modules that are compiled, which do not bear being changed for counting lines."""
-    folder = Path(find_spec("disaggregate").origin).parent / "sampler" / "compiled"
-    return [f"disaggregate.sampler.compiled.{file.stem}" for file in folder.glob("*.py")]
+    """Name the modules of the sampler: what is compiled does not bear being changed for counting lines."""
+    package = Path(find_spec("disaggregate").origin).parent
+    files = [file.relative_to(package.parent) for file in (package / "sampler").rglob("*.py")]
+    return [".".join(file.with_suffix("").parts) for file in files]
