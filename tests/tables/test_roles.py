@@ -80,6 +80,18 @@ def test_the_other_table_is_named():
     )
 
 
+def test_swapped_tables_are_recognised():
+    results = pd.DataFrame({"district": ["a", "b"], "share": [0.1, 0.2]})
+    people = pd.DataFrame({"district": ["a", "a", "b"], "age": [20, 30, 40]})
+    swapped = "The tables seem to be swapped: the table of people comes first, then that of results."
+    with pytest.raises(TableError) as raised:
+        resolve_roles(results, people, group="district", share="share")
+    assert str(raised.value).splitlines()[1:] == [swapped]
+    with pytest.raises(TableError) as raised:
+        resolve_roles(people, results, group="district", share="age")
+    assert swapped not in str(raised.value)
+
+
 def test_the_column_of_groups_is_called_the_same_in_both_tables():
     people = pd.DataFrame(columns=["District", "x"])
     with pytest.raises(TableError) as raised:

@@ -63,7 +63,10 @@ def resolve_roles(
         confidence=confidence,
         **others,
     )
-    complaints = [*_unknown_names(roles, people, results), *_clashes(roles), *_incomplete(roles, results)]
+    unknown = _unknown_names(roles, people, results)
+    complaints = [*unknown, *_clashes(roles), *_incomplete(roles, results)]
+    if unknown and len(people) < len(results) and not _unknown_names(roles, results, people):
+        complaints.append("The tables seem to be swapped: the table of people comes first, then that of results.")
     if complaints:
         raise TableError("\n".join(complaints))
     return roles if roles.features else _with_default_features(roles, people)
