@@ -202,7 +202,8 @@ def main(name: str, make_target: Callable[[], Target], readers: list[str]) -> No
         print(f"{name}, random bytes: {seen.story()}")
         return
     with atheris.instrument_imports(include=readers, exclude=_compiled_modules()):
-        watch = Watch(make_target())
+        target = make_target()
+        watch = Watch(target, most_megabytes=megabytes() + MOST_MEGABYTES)  # beside what it took to compile
 
     def feed(data: bytes) -> None:
         watch.feed(data)
