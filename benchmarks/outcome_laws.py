@@ -79,7 +79,7 @@ def difference(x: np.ndarray, data: GroupedOutcomes) -> Difference | None:
     """Compare both laws on one data set; None where a group has no exact one."""
     n_outcomes = len(data.outcomes)
     # All that may have a lattice have one, and then none.
-    with patch("disaggregate.model.outcome_reports._FEWEST_OF_ALL", 2**24):
+    with patch("disaggregate.model.outcome_reports.FEWEST_OF_ALL", 2**24):
         exact = make_outcome_reports(data)
     with patch("disaggregate.model.count_vectors.MOST_NODES", 0):
         normal = make_outcome_reports(data)

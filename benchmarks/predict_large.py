@@ -115,7 +115,7 @@ def report(options: argparse.Namespace, found: dict[str, Usage | float]) -> str:
             f"fit saw {options.sample:,} of them and the share of each group, and keeps 4,000 draws. Largest "
             "memory is that of the process, Python and its libraries included.",
             "",
-            "| command | seconds | people a second | largest memory |",
+            "| command | seconds | people per second | largest memory |",
             "| --- | --- | --- | --- |",
             *(
                 f"| {name} | {used.seconds:.0f} | {n / used.seconds:,.0f} | {used.peak / 2**20:,.0f} MiB |"

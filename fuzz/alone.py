@@ -201,7 +201,7 @@ def main(argv: list[str] | None = None) -> int:
     reported = Counter[str]()
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         shorten_pilots(patch)
-        patch.setattr(dense, "_PRIOR_DRAWS", 20)  # enough to be reported; 400 take most of the time
+        patch.setattr(dense, "PRIOR_DRAWS", 20)  # enough to be reported; 400 take most of the time
         for run in range(arguments.first, arguments.first + arguments.runs):
             rng, (n_outcomes, with_places) = np.random.default_rng([arguments.seed, run]), WAYS[run % len(WAYS)]
             reported.update(set(leaks(*random_tables(rng, n_outcomes), Path(name), with_places)))

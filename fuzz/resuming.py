@@ -201,7 +201,7 @@ def _what_no_checkpoint_changes(models: dict[Any, Any]) -> Iterator[None]:
     """Compute columns of kernels once, and few draws from the prior."""
     from disaggregate.fitting import dense
 
-    make_model, n_prior = dense.kernel_model, dense._PRIOR_DRAWS
+    make_model, n_prior = dense.kernel_model, dense.PRIOR_DRAWS
 
     def known_model(plan: Any, basis: Any, powers: Any, rows: Any = None) -> Any:
         key = id(basis), powers.tobytes()
@@ -211,11 +211,11 @@ def _what_no_checkpoint_changes(models: dict[Any, Any]) -> Iterator[None]:
             models[key] = make_model(plan, basis, powers, rows)
         return models[key]
 
-    dense.kernel_model, dense._PRIOR_DRAWS = known_model, _PRIOR_DRAWS
+    dense.kernel_model, dense.PRIOR_DRAWS = known_model, _PRIOR_DRAWS
     try:
         yield
     finally:
-        dense.kernel_model, dense._PRIOR_DRAWS = make_model, n_prior
+        dense.kernel_model, dense.PRIOR_DRAWS = make_model, n_prior
 
 
 @contextmanager

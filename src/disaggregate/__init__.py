@@ -15,6 +15,8 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from disaggregate.old_modules import find_old_modules
+
 if TYPE_CHECKING:
     from disaggregate import datasets, evidence, images, plots, privacy
     from disaggregate.analysis import Analysis, fit_tables, load
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from disaggregate.settings import GaussianProcess, SpikeSlab, published_settings
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # the application decides what is shown
+find_old_modules()
 
 __version__: str  # that of the installed package, which pyproject.toml names
 

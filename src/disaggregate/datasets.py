@@ -146,7 +146,8 @@ def _hidden_cluster_score(X: FloatArray) -> FloatArray:
     """Log density ratio of positives to negatives."""
     squared_radius = np.square(X).sum(axis=1)
     precision_gap = CLUSTER_SPREAD**-2 - BACKGROUND_SPREAD**-2
-    return 2.0 * math.log(BACKGROUND_SPREAD / CLUSTER_SPREAD) - 0.5 * precision_gap * squared_radius
+    score: FloatArray = 2.0 * math.log(BACKGROUND_SPREAD / CLUSTER_SPREAD) - 0.5 * precision_gap * squared_radius
+    return score
 
 
 # ---- a census-like population --------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from disaggregate.basis import Basis, candidate_kernels, choose_centers
 from disaggregate.fitting import FitPlan, FitSession, ScalePriors
 from disaggregate.fitting.partition_context import context_of_partitions
+from disaggregate.fitting.results import Fitted
 from disaggregate.fitting.supported import require_known_confidence, require_no_counts, require_supported
 from disaggregate.groups import GroupedData
 from disaggregate.groups.context import Context, context_of
@@ -180,6 +181,8 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
     # With metadata routing on: groups that reach a splitter belong to the fit and to the score too.
     __metadata_request__fit: ClassVar = {"groups": True}
     __metadata_request__score: ClassVar = {"groups": True}
+
+    _fitted: Fitted
 
     def __init__(
         self,
@@ -450,7 +453,8 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         people = read_row_counts(counts, len(features))
         if not is_about_groups(y, groups):
             require_no_counts(people)
-            return accuracy_score(label_column(y, len(features)), self.predict(X), sample_weight=sample_weight)
+            labels = label_column(y, len(features))
+            return float(accuracy_score(labels, self.predict(X), sample_weight=sample_weight))
         weights = read_sample_weight(sample_weight, len(features))
         _, data = self._read_target(X, y, groups, len(features), weights, people, self.classes_)
         rows = self._individuals(features, data.ids)
@@ -489,7 +493,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         return hasattr(self, "posterior_")
 
     def __sklearn_clone__(self) -> GroupStatsClassifier:
-        twin = BaseEstimator.__sklearn_clone__(copy.copy(self))
+        twin: GroupStatsClassifier = BaseEstimator.__sklearn_clone__(copy.copy(self))
         twin.executor = self.executor
         return twin
 

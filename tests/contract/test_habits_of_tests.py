@@ -8,6 +8,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 OF_OTHERS = {"_save_data", "__init__"}
+PATCHES = {"setattr", "patch"}
 EXPECTS = {"raises", "warns", "fail", "check_estimator", "check_grad"}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -56,7 +57,7 @@ def test_every_test_asserts_something():
 def patched_private_names(tree: ast.AST) -> Iterator[str]:
     """Yield the private names that a file sets in other modules; those of other libraries are theirs."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setattr":
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in PATCHES:
             texts = [part.value for part in node.args[:2] if isinstance(part, ast.Constant)]
             yield from (
                 text
@@ -67,8 +68,9 @@ def patched_private_names(tree: ast.AST) -> Iterator[str]:
 
 def test_no_test_patches_a_private_name():
     found = {
-        str(path.relative_to(TESTS)): names
-        for path in TESTS.rglob("*.py")
+        str(path.relative_to(TESTS.parent)): names
+        for folder in (TESTS, TESTS.parent / "fuzz", TESTS.parent / "benchmarks")
+        for path in folder.rglob("*.py")
         if (names := list(patched_private_names(ast.parse(path.read_text("utf-8")))))
     }
     assert not found

@@ -11,7 +11,7 @@ PACKAGE = "disaggregate"
 
 # Folders and single modules, from low to high.
 ORDER = (
-    *("storage", "datasets", "parallel"),  # these use nothing else of ours
+    *("storage", "datasets", "parallel", "old_modules"),  # these use nothing else of ours
     *("groups", "evidence"),
     *("tables", "basis", "model", "settings", "sampler", "posterior", "fitting", "saving", "estimator"),
     *("analysis", "privacy"),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 
 from disaggregate.groups import group_rows
 from disaggregate.groups.evidence import AllOf, AtLeast, Count, Evidence, Fraction, NoisyCount, Population, Unknown
@@ -161,10 +162,21 @@ def test_only_some_counts_of_a_large_group_of_cells_are_listed(report):
     assert_array_equal(data.tally_starts, [0, SHARE_STEPS + 1, SHARE_STEPS + 5])
 
 
-def test_a_share_of_a_large_group_is_seen_as_finely_as_it_is_known():
-    data = group_rows(["a"], {"a": Fraction(0.3)}, counts=np.array([LARGE]))
-    step = np.diff(data.nodes / LARGE)[np.abs(data.nodes[1:] / LARGE - 0.3) < 0.05]
-    assert step.max() < 0.02 * math.sqrt(0.3 * 0.7 / 1000.0)
+@pytest.mark.parametrize("size", [5_000, LARGE])
+def test_the_likelihood_of_a_normal_count_is_that_of_all_counts(size):
+    report = Fraction(0.3)
+    data = group_rows(["a"], {"a": report}, counts=np.array([size]))
+    reported = math.sqrt(0.3 * 0.7 / 1000.0)
+    for distance, error in ((0.0, 2e-4), (1.0, 2e-4), (4.0, 2e-3)):
+        law = norm((0.3 + distance * reported) * size, math.sqrt(0.2 * size))
+        expected = log_agreement(law, np.arange(size + 1), report.log_likelihood(size))
+        assert_allclose(log_agreement(law, data.nodes, data.log_likelihood), expected, rtol=0.0, atol=error)
+
+
+def log_agreement(law, nodes, log_likelihood):
+    """Each count stands for all up to half-way to its neighbours."""
+    ends = np.concatenate([[-np.inf], 0.5 * (nodes[1:] + nodes[:-1]), [np.inf]])
+    return np.log(np.diff(law.cdf(ends)) @ np.exp(log_likelihood - log_likelihood.max()))
 
 
 @pytest.mark.parametrize("counts", [None, np.ones(2500, dtype=int)], ids=["no counts", "of one each"])

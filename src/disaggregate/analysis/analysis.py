@@ -193,7 +193,7 @@ class Analysis:
 
     @property
     def _chosen_number(self) -> int:
-        return self.classifier.classes_.tolist().index(self.chosen)
+        return int(self.classifier.classes_.tolist().index(self.chosen))
 
     @property
     def reported_shares(self) -> np.ndarray:

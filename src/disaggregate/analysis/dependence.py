@@ -89,9 +89,9 @@ def _grid(people: Any, name: str, values: Any) -> list[Any]:
     finite = finite[np.isfinite(finite)]
     distinct = np.unique(finite)
     if len(distinct) <= _GRID_POINTS:
-        return distinct.tolist()
+        return list(distinct.tolist())
     low, high = np.quantile(finite, _GRID_ENDS)
-    return np.linspace(low, high, _GRID_POINTS).tolist()
+    return list(np.linspace(low, high, _GRID_POINTS).tolist())
 
 
 def _checked(values: Any, name: str, levels: list[Any] | None) -> list[Any]:

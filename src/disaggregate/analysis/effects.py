@@ -194,7 +194,7 @@ class _Suppressed:
         is_there = np.bincount(codes + 1, minlength=len(levels) + 1) > 0
         hide = np.zeros(len(sizes), dtype=bool)
         hide[is_there] = hidden(sizes[is_there], self.min_group_size)
-        return hide[1:].tolist()
+        return [bool(flag) for flag in hide[1:]]
 
     def about_those_with(self, known: NDArray[np.bool_]) -> bool:
         """Return whether too few people have a value."""

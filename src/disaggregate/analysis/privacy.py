@@ -117,7 +117,8 @@ def without_extremes(rows: np.ndarray, size: int) -> np.ndarray:
     """Clip values to those that ``size`` people reach at either end, so that no average reveals an extreme."""
     middle = np.median(rows, axis=0)
     ordered = np.sort(rows, axis=0)
-    return np.clip(rows, np.minimum(ordered[size - 1], middle), np.maximum(ordered[-size], middle))
+    clipped: np.ndarray = np.clip(rows, np.minimum(ordered[size - 1], middle), np.maximum(ordered[-size], middle))
+    return clipped
 
 
 def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
@@ -134,7 +135,7 @@ def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
 
 
 def _of_members(classifier: Any) -> NDArray[np.float64]:
-    known = getattr(classifier, "label_proba_", None)
+    known: NDArray[np.float64] | None = getattr(classifier, "label_proba_", None)
     if known is None:
         raise ValueError("this model knows no members: it is not fitted, or it was saved with anonymise=True.")
     return known

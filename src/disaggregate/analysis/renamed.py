@@ -28,7 +28,8 @@ def renamed(**names: str) -> Callable[[Function], Function]:
                         raise TypeError(
                             f"{function.__name__}() got both {new} and {old}, its old name; give {new}."
                         )
-                    warnings.warn(f"the argument {old} is now called {new}.", FutureWarning, stacklevel=2)
+                    message = f"the argument {old} is now called {new}. Version 0.4 removes the old name."
+                    warnings.warn(message, FutureWarning, stacklevel=2)
                     named[new] = named.pop(old)
             return function(*given, **named)
 

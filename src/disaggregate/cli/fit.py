@@ -55,7 +55,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_about_groups(
         "--random-groups",
         action="store_true",
-        help="people were assigned to groups at random, unlike to districts: learn more from each report",
+        help="people were assigned to groups at random, unlike districts: learn more from each report",
     )
     add(
         "--group-effects",

@@ -14,8 +14,9 @@ from disaggregate.cli.table_arguments import names
 from disaggregate.cli.terminal import say
 
 DESCRIPTION = """\
-Write one HTML page about a model: the data, the verdict, groups, subgroups, effects, method and settings. It needs
-no network and no other file, reads well on a phone, and can be printed.
+Write one HTML page about a model: the answer in a sentence and a figure, subgroups, effects, groups, what the data
+cannot show, and, folded away, data, chains, method and settings. It needs no network and no other file, reads well
+on a phone, and can be printed.
 """
 EXAMPLES = """\
 examples:

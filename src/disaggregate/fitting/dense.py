@@ -38,7 +38,7 @@ from disaggregate.sampler.dense.state import new_record, new_state
 from disaggregate.sampler.dense.tuning import Tuning
 
 # Draws from the prior, of all kernels together: enough for quartiles.
-_PRIOR_DRAWS = 400
+PRIOR_DRAWS = 400
 
 # Single chains of so many draws or more that differ by more than this R-hat are in different modes, not just slow:
 # slow ones have had 1.07 at most after 1,000 draws. Chains with fewer that go on anyway may just be slow up to the
@@ -205,7 +205,7 @@ class DenseSampling:
         """Put draws from the prior beside those of each kernel, in the same proportions."""
         rng = self._plan.streams.for_prior()
         n_draws = np.array([part.shape[1] for part in posterior.parts])
-        counts = allocate(_PRIOR_DRAWS, n_draws / n_draws.sum())
+        counts = allocate(PRIOR_DRAWS, n_draws / n_draws.sum())
         parts = [
             replace(part, prior=self._from_prior(kernel, max(int(count), 1), rng))
             for part, kernel, count in zip(posterior.parts, self._kernels, counts, strict=True)

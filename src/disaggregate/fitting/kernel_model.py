@@ -10,8 +10,6 @@ from disaggregate.basis import Basis, principal_directions
 from disaggregate.basis.directions import independent_features, leading_directions, with_constant
 from disaggregate.fitting.plan import FitPlan
 from disaggregate.model.outcomes import column_order, stacked
-from disaggregate.model.report_noise import make_report_noise
-from disaggregate.model.reports import make_reports
 from disaggregate.parallel.dispatch import distribute
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.parallel.partitions import Partitions
@@ -93,8 +91,7 @@ def kernel_model(plan: FitPlan, basis: Basis, powers: np.ndarray, rows: Partitio
     if plan.partitions is None or rows is None:
         directions = principal_directions(basis, basis.columns(plan.X), plan.separate_constant)
         components = plan.components(directions.spread, directions.n_fixed, len(plan.X))
-        noise = make_report_noise(plan.data)
-        whole = WholeData(components, directions.columns, make_reports(plan.data), powers, noise)
+        whole = WholeData(components, directions.columns, plan.reports, powers, plan.report_noise)
         return KernelModel(basis, directions.to_kernels, whole)
     half = independent_features(basis, plan.separate_constant)
     gram = np.sum(rows.query(_products_of, None, basis, half), axis=0)

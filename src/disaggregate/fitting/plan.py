@@ -16,7 +16,8 @@ from disaggregate.model.outcome_places import MOST_OUTCOMES
 from disaggregate.model.outcome_populations import OutcomeSamples, make_outcome_samples
 from disaggregate.model.outcome_reports import OutcomeReports, make_outcome_reports
 from disaggregate.model.priors import ScalePrior
-from disaggregate.model.reports import has_alike_cells, make_reports
+from disaggregate.model.report_noise import ReportNoise, make_report_noise
+from disaggregate.model.reports import Reports, has_alike_cells, make_reports
 from disaggregate.parallel.monitor import ProgressCallback
 from disaggregate.parallel.runners import Executor
 from disaggregate.parallel.threads import Threads
@@ -146,7 +147,7 @@ class FitPlan:
         """Whether it is learned how alike people of one cell are."""
         if self.scale_priors.cell is None or not self.has_places or isinstance(self.data, GroupedOutcomes):
             return False
-        return has_alike_cells(make_reports(self.data))
+        return has_alike_cells(self.reports)
 
     @property
     def escalates(self) -> bool:
@@ -159,6 +160,16 @@ class FitPlan:
     def n_outcomes(self) -> int:
         """Number of outcomes."""
         return len(self.data.outcomes) if isinstance(self.data, GroupedOutcomes) else 2
+
+    @cached_property
+    def reports(self) -> Reports:
+        """What the groups report, where there are two outcomes; all kernels share it."""
+        return make_reports(self.data)
+
+    @cached_property
+    def report_noise(self) -> ReportNoise | None:
+        """Densities of the reports whose confidence is learned."""
+        return make_report_noise(self.data)
 
     @cached_property
     def outcome_reports(self) -> OutcomeReports:

@@ -88,7 +88,8 @@ class Evidence(ABC):
         n : int
             Number of members of the group.
         """
-        return self.log_likelihood(n)[counts]
+        at_counts: np.ndarray = self.log_likelihood(n)[counts]
+        return at_counts
 
     def support(self, n: int) -> tuple[int, int]:
         """Return the least and the greatest count that the report leaves more than negligible weight.
@@ -226,14 +227,14 @@ class Fraction(Evidence):
         fraction = counts / n
         if self.confidence == "auto":
             cells, weights = mixing_weights(math.log(UNTIL_KNOWN))
-            return np.log(TAIL + (1.0 - TAIL) * (weights @ self.densities(counts, n)[cells]))
+            return np.asarray(np.log(TAIL + (1.0 - TAIL) * (weights @ self.densities(counts, n)[cells])))
         if self.confidence >= _CERTAIN:
             return nearest_counts(fraction, self.share, n)
         positive = self.confidence * fraction
         negative = self.confidence * (1.0 - fraction)
-        return (
-            xlogy(positive, self.share) + xlog1py(negative, -self.share) - betaln(positive + 1.0, negative + 1.0)
-        )
+        kernel = xlogy(positive, self.share) + xlog1py(negative, -self.share)
+        log_density: np.ndarray = kernel - betaln(positive + 1.0, negative + 1.0)
+        return log_density
 
     def support(self, n: int) -> tuple[int, int]:
         if self.confidence == "auto":
@@ -529,7 +530,7 @@ class RoundedCount(Evidence):
                 "is rounded to it."
             )
         with np.errstate(divide="ignore"):  # beyond the base is -inf: impossible
-            return np.log(np.maximum(1.0 - np.abs(counts - self.value) / self.base, 0.0))
+            return np.asarray(np.log(np.maximum(1.0 - np.abs(counts - self.value) / self.base, 0.0)))
 
     def support(self, n: int) -> tuple[int, int]:
         reach = self.base - 1
@@ -592,7 +593,7 @@ class AllOf(Evidence):
         return self._together([part.log_likelihood(n) for part in self.parts])
 
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        return np.sum([part.log_likelihood_at(counts, n) for part in self.parts], axis=0)
+        return np.asarray(np.sum([part.log_likelihood_at(counts, n) for part in self.parts], axis=0))
 
     def support(self, n: int) -> tuple[int, int]:
         supports = [part.support(n) for part in self.parts]
@@ -612,7 +613,7 @@ class AllOf(Evidence):
         return self._together([part.weighted_log_likelihood(units, effective) for part in self.parts])
 
     def _together(self, parts: list[np.ndarray]) -> np.ndarray:
-        together = np.sum(parts, axis=0)
+        together: np.ndarray = np.sum(parts, axis=0)
         if not np.isfinite(together).any():
             n = len(together) - 1
             raise ValueError(f"{self} cannot hold in a group of {n}: its parts contradict each other.")

@@ -13,8 +13,10 @@ from disaggregate.groups.units import effective_size, largest_rounding_error, wh
 # Into how many steps shares are cut where counts are not listed.
 SHARE_STEPS = 1000
 
-# Counts of a group that are listed one by one; of larger ones, where rows stand for many, about so many are.
-_LISTED = 2000
+# Where rows stand for many, about so many counts of a large group are listed: a report's weight is cut into pieces
+# of 0.04 standard deviations, or, where it does not say how far it reaches, all counts into finer ones.
+_LISTED = 600
+_LISTED_OF_ALL = 2000
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,8 @@ def _some_counts(report: Evidence, n: int) -> np.ndarray:
     Each stands for all up to half-way to its neighbours, so the counts just outside are listed as well.
     """
     low, high = report.support(n)
-    inside = np.linspace(low, high, min(_LISTED, high - low + 1))
+    most = _LISTED_OF_ALL if (low, high) == (0, n) else _LISTED
+    inside = np.linspace(low, high, min(most, high - low + 1))
     beside = [max(low - 1, 0), min(high + 1, n)]
     chosen = np.concatenate([inside, beside, np.linspace(0, n, _LISTED // 4)])
     return np.unique(np.rint(chosen).astype(np.int64))

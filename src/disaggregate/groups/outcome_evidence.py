@@ -247,7 +247,8 @@ class Shares(OutcomeEvidence):
         chi, shares = min(self.confidence, _SHARPEST), _partition(self.shares, counts.shape[1] > len(self.shares))
         alpha = chi * counts / counts.sum(axis=1, keepdims=True)
         normaliser = gammaln(chi + len(shares)) - gammaln(alpha + 1.0).sum(axis=1)
-        return normaliser + xlogy(alpha, shares).sum(axis=1)
+        log_density: np.ndarray = normaliser + xlogy(alpha, shares).sum(axis=1)
+        return log_density
 
     def likely(self, n: int, has_rest: bool) -> np.ndarray:
         return _nearest_counts(n * _partition(self.shares, has_rest), n)

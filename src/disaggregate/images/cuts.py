@@ -66,4 +66,5 @@ def _second_eigenvector(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     trivial = root / np.linalg.norm(root)
     # The first eigenvector is known: twice its outer product lifts it above all others, which end at 2.
     lifted = np.eye(len(weights)) - weights / np.outer(root, root) + 2.0 * np.outer(trivial, trivial)
-    return eigh(lifted, subset_by_index=[0, 0])[1][:, 0] / root
+    second: NDArray[np.float64] = eigh(lifted, subset_by_index=[0, 0])[1][:, 0] / root
+    return second

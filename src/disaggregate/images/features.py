@@ -57,7 +57,8 @@ def _local_entropy(lightness: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the entropy, in bits, of the lightness around each pixel."""
     shades = np.round(lightness.clip(0.0, 100.0) * 2.55).astype(np.uint8)
     disk = scikit_image("morphology").disk(ENTROPY_RADIUS)
-    return scikit_image("filters.rank").entropy(shades, disk)
+    entropy: NDArray[np.float64] = scikit_image("filters.rank").entropy(shades, disk)
+    return entropy
 
 
 def _shape_and_position(regions: NDArray[np.int64]) -> dict[str, NDArray[np.float64]]:

@@ -82,7 +82,8 @@ def region_truth(labels: NDArray[np.int64], label_map: NDArray[np.int64], words:
     n_regions = int(labels.max()) + 1
     pairs = labels.ravel() * len(words) + label_map.ravel()
     pixels = np.bincount(pairs, minlength=n_regions * len(words)).reshape(n_regions, len(words))
-    return np.asarray(words)[pixels.argmax(axis=1)]
+    most: NDArray[np.str_] = np.asarray(words)[pixels.argmax(axis=1)]
+    return most
 
 
 # ---- the canvas ----------------------------------------------------------------------------------------
@@ -167,7 +168,8 @@ def _around(rng: np.random.Generator, colour: tuple[float, float, float], spread
 def _cloud(rng: np.random.Generator, down: float, across: float) -> Layer:
     """Draw smooth noise of unit variance, with these lengths of correlation."""
     noise = gaussian_filter(rng.standard_normal((HEIGHT, WIDTH)), (down, across), mode="wrap")
-    return noise / noise.std()
+    scaled: NDArray[np.float64] = noise / noise.std()
+    return scaled
 
 
 def _grain(rng: np.random.Generator, colours: Layer, spread: float) -> Layer:

@@ -164,7 +164,8 @@ class WordFinder(BaseEstimator):
         return GroupStatsClassifier(**groups_are_pictures()) if self.classifier is None else clone(self.classifier)
 
     def _probability(self, regions: Regions, word: str) -> NDArray[np.float64]:
-        return self.classifiers_[word].predict_proba(self.scaler_.transform(regions.features))[:, 1]
+        both: NDArray[np.float64] = self.classifiers_[word].predict_proba(self.scaler_.transform(regions.features))
+        return both[:, 1]
 
     def _words_to_learn(self, captions: list[frozenset[str] | None]) -> list[str]:
         known = [caption for caption in captions if caption is not None]

@@ -16,7 +16,7 @@ from disaggregate.model.reports import EXACT, NORMAL, NOTHING, SAMPLE
 # of groups are integrated out, a gradient passes them some twenty times: then only groups of some 35 people, with
 # three outcomes, or fewer have it.
 _NODES_PER_ROW = 128
-_FEWEST_OF_ALL = 2**16
+FEWEST_OF_ALL = 2**16
 _FEWER_WITH_PLACES = 4
 _LARGEST_WITH_PLACES = 2**11
 
@@ -101,7 +101,7 @@ def make_outcome_reports(data: GroupedOutcomes, integrates_places: bool = False)
     integrates_places : bool, default=False
         Whether intercepts of groups are integrated out: fewer groups then have the exact law.
     """
-    capacity = max(_FEWEST_OF_ALL, _NODES_PER_ROW * len(data.order))
+    capacity = max(FEWEST_OF_ALL, _NODES_PER_ROW * len(data.order))
     largest = capacity
     if integrates_places:
         capacity, largest = capacity // _FEWER_WITH_PLACES, _LARGEST_WITH_PLACES

@@ -69,7 +69,8 @@ def word_overlay(
 
 def _faded_to_grey(picture: NDArray[np.float64]) -> NDArray[np.float64]:
     """Take colours out, and black: a tint must show on the darkest region too."""
-    return DARKEST + (1.0 - DARKEST) * (picture @ LIGHTNESS_OF_COLOURS)
+    faded: NDArray[np.float64] = DARKEST + (1.0 - DARKEST) * (picture @ LIGHTNESS_OF_COLOURS)
+    return faded
 
 
 def _draw_borders(ax: Axes, regions: NDArray[np.int64]) -> None:

@@ -18,7 +18,8 @@ class KernelScore:
     gamma : float
         Its width; a linear kernel does not use it.
     log_evidence : LogEvidence
-        How probable it makes the reports, from a short run.
+        How probable it makes the reports: from a short run, or, with a standard error of NaN, from the normal
+        approximation at its modes.
     prior : float
         Its probability before the reports are seen.
     weight : float

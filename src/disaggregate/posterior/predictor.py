@@ -83,7 +83,8 @@ class Predictor:
             posterior = thin_to(posterior, rows, precision)
         found = probability_mean(posterior, rows)
         both = found if found.ndim == 2 else np.column_stack([1.0 - found, found])
-        return self._in_container(both, self.classes_.tolist(), X)
+        shown: np.ndarray = self._in_container(both, self.classes_.tolist(), X)
+        return shown
 
     def monte_carlo_error(self, X: Any, groups: Any = None) -> float:
         """Largest Monte Carlo standard error of the probabilities, measured on evenly spaced rows."""
@@ -92,7 +93,10 @@ class Predictor:
     def predict(self, X: Any, groups: Any = None) -> np.ndarray:
         """Most probable class of each row, shape (n_rows,); arguments as for :meth:`predict_proba`."""
         found = probability_mean(*self._fitted_and_rows(X, groups))
-        return self.classes_[found.argmax(axis=1) if found.ndim == 2 else (found > 0.5).astype(int)]
+        most_probable: np.ndarray = self.classes_[
+            found.argmax(axis=1) if found.ndim == 2 else (found > 0.5).astype(int)
+        ]
+        return most_probable
 
     def predict_interval(self, X: Any, level: float = 0.9, groups: Any = None) -> np.ndarray:
         """Central credible interval of each row's probability of the positive class, shape (n_rows, 2).
@@ -103,7 +107,8 @@ class Predictor:
         bounds = ["conf_low", "conf_high"]
         if len(self.classes_) > 2:
             bounds = [f"{bound}_{name}" for name in self.classes_.tolist() for bound in bounds]
-        return self._in_container(probability_interval(posterior, rows, level), bounds, X)
+        shown: np.ndarray = self._in_container(probability_interval(posterior, rows, level), bounds, X)
+        return shown
 
     def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).

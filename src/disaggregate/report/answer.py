@@ -11,6 +11,7 @@ from disaggregate.report.axis import Axis
 from disaggregate.report.elements import Element, Forest, ForestPart, Judgement, Section, Text
 from disaggregate.report.forests import rates as rows_of
 from disaggregate.report.information import information_by_column
+from disaggregate.report.limits import allowed_differences
 from disaggregate.report.percentages import level_in_words, share
 from disaggregate.report.subgroups import Rates, forest_part
 
@@ -137,9 +138,5 @@ def _settled(analysis: Analysis, diagnostics: Diagnostics) -> tuple[str, str]:
 
 
 def _allowed(analysis: Analysis) -> str:
-    ways = []
-    if analysis.classifier.context_ is not None:
-        ways.append("the make-up of their group")
-    if getattr(analysis.classifier, "group_effects_", None) is not None:
-        ways.append("a difference of the group as a whole")
+    ways = allowed_differences(analysis, "the make-up of their group", "a difference of the group as a whole")
     return f", but for {' and '.join(ways)}" if ways else ""

@@ -41,7 +41,8 @@ def _edges(values: np.ndarray) -> np.ndarray:
     spread = float(quartiles[-1] - quartiles[0]) or float(np.ptp(values))
     unit = 10.0 ** np.floor(np.log10(spread / 2.0))
     rounded = np.unique(np.round(quartiles / unit) * unit)
-    return rounded[(rounded > values.min()) & (rounded <= values.max())]
+    inside: np.ndarray = rounded[(rounded > values.min()) & (rounded <= values.max())]
+    return inside
 
 
 def _labels(edges: np.ndarray, whole: bool) -> list[str]:

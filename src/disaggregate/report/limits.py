@@ -61,9 +61,27 @@ def limits_section(analysis: Analysis, between: pd.DataFrame | None, found: Sequ
 
 def limits_of_equal_features(analysis: Analysis) -> str:
     """Say in which ways groups may differ without misleading the fit."""
+    ways = allowed_differences(
+        analysis,
+        "by the average features of their group",
+        "as a whole group, for reasons that no feature measures",
+    )
+    return _ALLOWED_FOR.format(how=" or ".join(ways)) if ways else _NOT_ALLOWED_FOR
+
+
+def allowed_differences(analysis: Analysis, context: str, place: str) -> list[str]:
+    """Return the words for each way in which the fit lets groups differ.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Fitted.
+    context, place : str
+        What to call differences by average features, and those of a group as a whole.
+    """
     ways = []
     if analysis.classifier.context_ is not None:
-        ways.append("by the average features of their group")
+        ways.append(context)
     if getattr(analysis.classifier, "group_effects_", None) is not None:
-        ways.append("as a whole group, for reasons that no feature measures")
-    return _ALLOWED_FOR.format(how=" or ".join(ways)) if ways else _NOT_ALLOWED_FOR
+        ways.append(place)
+    return ways

@@ -111,17 +111,14 @@ class Report:
 
 
 def _page(analysis: Analysis, sections: Sequence[Section], title: str | None, question: str | None) -> str:
-    return (
-        _environment()
-        .from_string(resource("page.html.j2"))
-        .render(
-            title=title or default_title(analysis),
-            question=question or _question(analysis),
-            sections=sections,
-            style=resource("page.css"),
-            script=resource("sort.js"),
-            script_hash=_hash(resource("sort.js")),
-        )
+    return _rendered(
+        "page.html.j2",
+        title=title or default_title(analysis),
+        question=question or _question(analysis),
+        sections=sections,
+        style=resource("page.css"),
+        script=resource("sort.js"),
+        script_hash=_hash(resource("sort.js")),
     )
 
 
@@ -227,7 +224,11 @@ def render_sections(sections: Sequence[Section], *, heading: int = 2) -> str:
     heading : int, default=2
         Level of their headings.
     """
-    return _environment().from_string(resource("sections.html.j2")).render(sections=sections, heading=heading)
+    return _rendered("sections.html.j2", sections=sections, heading=heading)
+
+
+def _rendered(template: str, **values: Any) -> str:
+    return str(_environment().from_string(resource(template)).render(**values))
 
 
 def default_title(analysis: Analysis) -> str:

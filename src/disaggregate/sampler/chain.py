@@ -30,7 +30,7 @@ class Schedule:
     n_draws : int
         Draws that are kept.
     thin : int
-        Sweeps a kept draw.
+        Sweeps per kept draw.
     moves : {"sparse", "dense", "published"}
         Which sweep: for sparse or for dense weights, or the one of 2005. The second has a file of its own.
     """

@@ -114,7 +114,8 @@ class OldSettings:
         params = self._with_new_names(params)
         if isinstance(self.prior, str) and any(name.startswith("prior__") for name in params):
             self.prior = as_prior(params.pop("prior", self.prior))
-        return super().set_params(**params)  # type: ignore[misc]
+        super().set_params(**params)  # type: ignore[misc]
+        return self
 
     def _accept(self, old: dict[str, Any]) -> None:
         """Take keywords that the constructor does not have any more; refuse those that it never had."""
@@ -132,7 +133,7 @@ class OldSettings:
         wanted = with_new_names({**present, **params})
         changed = {name: wanted[name] for name in present if name in params or wanted[name] is not present[name]}
         today = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-        _warn(", ".join(old), f"write {today}" if today else "these are the defaults, leave them out")
+        _warn(", ".join(old), f"write {today}" if today else _LEAVE_OUT)
         return {**{name: value for name, value in wanted.items() if name not in present}, **changed}
 
     degree, coef0, emphasis = _setting("degree"), _setting("coef0"), _setting("emphasis")
@@ -140,5 +141,9 @@ class OldSettings:
     a, b, mu, nu = _setting("a"), _setting("b"), _setting("mu"), _setting("nu")
 
 
+_LEAVE_OUT = "leave them out, they are the defaults or have no effect with this prior"
+
+
 def _warn(names: str, advice: str) -> None:
-    warnings.warn(f"{names}: no argument of the classifier any more; {advice}.", FutureWarning, stacklevel=5)
+    message = f"{names}: no argument of the classifier any more; {advice}. Version 0.4 removes the old names."
+    warnings.warn(message, FutureWarning, stacklevel=5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from sklearn.base import BaseEstimator
 
@@ -226,4 +226,4 @@ def as_prior(prior: Any) -> Prior:
         return PRIORS[prior]()
     names = " or ".join(f'"{name}"' for name in PRIORS)
     require(isinstance(prior, (GaussianProcess, SpikeSlab)), "prior", f"{names}, or such an object", prior)
-    return prior
+    return cast("GaussianProcess | SpikeSlab", prior)

@@ -63,7 +63,7 @@ def amount_of(text: str) -> Amount | None:
     sign = -1.0 if {found["sign"], found["minus"]} & {"-", _MINUS} else 1.0
     known = {decimal: None if value is None else sign * value for decimal, value in values.items()}
     currency = found["before"] or found["after"] or ""
-    return Amount(known, bool(found["percent"]), currency, _is_plain(text))
+    return Amount(known, bool(found["percent"]), currency, is_plain_number(text))
 
 
 @dataclass
@@ -254,7 +254,14 @@ def _value(number: str, power: int, decimal: str) -> float | None:
     return float(_DROPPED[decimal].sub("", number).replace(",", ".") + f"e{power}")
 
 
-def _is_plain(text: str) -> bool:
+def is_plain_number(text: str) -> bool:
+    """Tell whether Python reads a text as a number, without underscores.
+
+    Parameters
+    ----------
+    text : str
+        A field of a table.
+    """
     try:
         float(text)
     except ValueError:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from disaggregate.tables.amounts import is_plain_number
+
 _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n")
 _MARK = "'"
 
@@ -35,14 +37,5 @@ def harmless(value: Any) -> Any:
     value : object
         A text, or anything else, which is left alone.
     """
-    if not isinstance(value, str) or len(value) < 2 or not value.startswith(_BEGINNINGS) or _is_number(value):
-        return value
-    return _MARK + value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text
+    is_formula = isinstance(value, str) and len(value) > 1 and value.startswith(_BEGINNINGS)
+    return _MARK + value if is_formula and not is_plain_number(value) else value

@@ -218,14 +218,26 @@ def group_gradient(
         step = units[i]
         below = table[(i + 1) * width : (i + 2) * width]
         ahead = below[step:]
-        change = 0.0
-        for c in range(reach + 1):
-            change += law[c] * (ahead[c] - below[c])
-        gradient[i] = change * density[i] / total
+        gradient[i] = mean_change(law, ahead, below, reach + 1) * density[i] / total
         lengthen(law, longer, reach, step, positive[i], negative[i])
         reach += step
         law, longer = longer, law
     return math.log(total)
+
+
+@fused_part
+def mean_change(law, ahead, below, n):
+    """Return the sum of law (ahead - below): four sums side by side, none of which waits for another."""
+    first = second = third = fourth = 0.0
+    whole = n - n % 4
+    for c in range(0, whole, 4):
+        first += law[c] * (ahead[c] - below[c])
+        second += law[c + 1] * (ahead[c + 1] - below[c + 1])
+        third += law[c + 2] * (ahead[c + 2] - below[c + 2])
+        fourth += law[c + 3] * (ahead[c + 3] - below[c + 3])
+    for c in range(whole, n):
+        first += law[c] * (ahead[c] - below[c])
+    return (first + second) + (third + fourth)
 
 
 @inlined_part

@@ -14,10 +14,7 @@ from disaggregate.sampler.relocation import RELOCATIONS
 
 @inlined_part
 def relocate_kernels(data, prior, state, rng):
-    row = np.empty(state.active.size)
-    position = np.empty(state.active.size)
-    fitted = np.empty(state.fitted.size)
-    before = collapsed_likelihood(data.evidence, state.scores, state.fitted, -np.inf)
+    row, position, fitted, before = start_moves(data, state)
     for _ in range(RELOCATIONS):
         n_active = state.size[0] - data.n_fixed
         if n_active == 0:
@@ -28,6 +25,15 @@ def relocate_kernels(data, prior, state, rng):
         make_last(data, state, index, row)
         if newcomer >= 0 and not is_active(state, newcomer):
             before = propose(data, state, newcomer, row, position, fitted, before, rng)
+
+
+@inlined_part
+def start_moves(data, state):
+    """Return room for a row of the factor, weights and scores of a proposal, and the present log likelihood."""
+    row = np.empty(state.active.size)
+    position = np.empty(state.active.size)
+    fitted = np.empty(state.fitted.size)
+    return row, position, fitted, collapsed_likelihood(data.evidence, state.scores, state.fitted, -np.inf)
 
 
 @part

@@ -2,24 +2,19 @@
 
 import math
 
-import numpy as np
-
 from disaggregate.sampler.compiled.arrays import copy, dot, square
 from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.hamiltonian import whiten
 from disaggregate.sampler.compiled.products import fit_columns, unwhiten
-from disaggregate.sampler.compiled.relocation import is_active, make_last
+from disaggregate.sampler.compiled.relocation import is_active, make_last, start_moves
 from disaggregate.sampler.compiled.selection import append_column, factor_row, log_acceptance
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS
 
 
 @inlined_part
 def turn_over_kernels(data, prior, state, rng):
-    row = np.empty(state.active.size)
-    position = np.empty(state.active.size)
-    fitted = np.empty(state.fitted.size)
-    before = collapsed_likelihood(data.evidence, state.scores, state.fitted, -np.inf)
+    row, position, fitted, before = start_moves(data, state)
     for _ in range(TURNOVERS):
         if rng.random() < 0.5:
             before = propose_birth(data, prior, state, row, position, fitted, before, rng)
