@@ -411,12 +411,9 @@ def find_center(own, offset, deviation, shares, workspace):
     curvature = least
     for _ in range(MOST_STEPS_TO_CENTER):
         slope, curvature = slope_and_curvature(own, offset, deviation, present, shares, workspace)
-        there, curvature, low, high = step_to_center(
+        present, before, slope_before, curvature, low, high = step_to_center(
             present, slope, curvature, before, slope_before, least, low, high
         )
-        before = present
-        slope_before = slope
-        present = there
         if present == before:
             break
     apart = APART / math.sqrt(curvature)

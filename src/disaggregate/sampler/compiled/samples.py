@@ -33,13 +33,14 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 def step_to_center(present, slope, curvature, before, slope_before, least, low, high):
     """Take a Newton step to the most probable offset, which lies between low and high; none where it is near.
 
-    The last two slopes show the curvature. Returns where the step leads, the curvature, and the new bounds.
+    The last two slopes show the curvature. Returns where the step leads, where it came from, the slope there, the
+    curvature, and the new bounds.
     """
     if present != before:
         curvature = greater((slope_before - slope) / (present - before), least)
     step = slope / curvature
     if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
-        return present, curvature, low, high
+        return present, present, slope, curvature, low, high
     if slope > 0.0:
         low = present
     else:
@@ -47,7 +48,7 @@ def step_to_center(present, slope, curvature, before, slope_before, least, low, 
     there = present + step
     if not (low < there and there < high):
         there = 0.5 * (low + high)
-    return there, curvature, low, high
+    return there, present, slope, curvature, low, high
 
 
 @part
@@ -61,12 +62,9 @@ def center_of_sample(facts, bounds, points, factors, values, j, center, deviatio
         slope, curvature = slope_of_sample(
             facts, bounds, points, factors, values, j, center, least, present, weights
         )
-        there, curvature, low, high = step_to_center(
+        present, before, slope_before, curvature, low, high = step_to_center(
             present, slope, curvature, before, slope_before, least, low, high
         )
-        before = present
-        slope_before = slope
-        present = there
         if present == before:
             break
     apart = APART / math.sqrt(curvature)
