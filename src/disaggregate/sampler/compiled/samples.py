@@ -5,6 +5,8 @@ Arrays are passed one by one: taking one out of a tuple counts a reference, whic
 
 import math
 
+import numpy as np
+
 from disaggregate.model.places import APART, MOST_STEPS_TO_CENTER, NEAR_CENTER
 from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.compile import part
@@ -22,7 +24,7 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 
     ``facts`` are those of ``share_terms``, ``bounds`` the range of the table.
     """
-    means = interpolate(bounds, points, factors, values, j, offset, weights, 0)
+    means = interpolate(bounds, points, factors, values, j, offset, weights, np.int64(0))
     terms = share_terms(facts, means)
     return terms.by_offset + (center - offset) * precision, terms.information + precision
 
