@@ -30,7 +30,8 @@ def rng(seed: int) -> np.random.Generator:
 # Where fits are short, unless a test says otherwise.
 SHORT = (
     *("tests/cli/", "tests/contract/", "tests/fitting/", "tests/report/"),
-    *("tests/fuzz/test_random", "tests/parallel/test_dask_partitions"),
+    *("tests/fuzz/test_random", "tests/fuzz/test_fuzzers", "tests/parallel/test_dask_partitions"),
+    *("tests/analysis/test_folders", "tests/analysis/test_sensitivity", "tests/saving/"),
 )
 
 

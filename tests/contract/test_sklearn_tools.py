@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
@@ -206,12 +207,14 @@ def test_search_over_kinds_of_evidence_and_confidence():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.thorough)])
 @pytest.mark.full_pilots  # which other processes run
-def test_parallel_search_finds_the_same():
-    one, two = (
-        cross_val_score(scaled_model(), CROWD, TARGET, groups=DISTRICTS, cv=GroupKFold(2), n_jobs=n)
-        for n in (1, 2)
-    )
+def test_parallel_search_finds_the_same(backend):
+    with parallel_config(backend):
+        one, two = (
+            cross_val_score(scaled_model(), CROWD, TARGET, groups=DISTRICTS, cv=GroupKFold(2), n_jobs=n)
+            for n in (1, 2)
+        )
     assert_allclose(one, two, rtol=1e-12)
 
 

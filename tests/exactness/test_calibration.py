@@ -25,7 +25,7 @@ def covered_and_ranks(name: str, seed: int, n_sets: int, **settings: Any) -> tup
     return rows[[f"covered_{level:.0%}" for level in LEVELS]].to_numpy(), rows["mean_rank"].to_numpy()
 
 
-@pytest.mark.parametrize("name", ["rbf", "weighted", "sparse"])
+@pytest.mark.parametrize("name", ["rbf", pytest.param("weighted", marks=pytest.mark.thorough), "sparse"])
 def test_intervals_cover_what_they_claim(name: str, seed: int) -> None:
     covered, ranks = covered_and_ranks(name, seed, N_SETS)
     error = covered.std(axis=0, ddof=1) / np.sqrt(N_SETS)

@@ -157,8 +157,15 @@ def largest(z: np.ndarray) -> float:
     return float(np.abs(z).max())
 
 
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("name", ALONE)
+def mostly_thorough(moves: dict[str, Move], *always: tuple[str, str]) -> Any:
+    """Every move in every world; those that are not named have close relatives among those that are."""
+    pairs = [(name, world) for name in moves for world in WORLDS]
+    marks = {pair: [] if pair in always else [pytest.mark.thorough] for pair in pairs}
+    return pytest.mark.parametrize(("name", "world"), [pytest.param(*pair, marks=marks[pair]) for pair in pairs])
+
+
+# A sweep consists of all the moves, and what is recorded is of a plain sweep.
+@mostly_thorough(ALONE, *((name, "counts") for name in ALONE), ("sweep", "cells"), ("sweep", "survey weights"))
 def test_move(name: str, world: str, rng: np.random.Generator) -> None:
     assert largest(chains_z(ALONE[name], WORLDS[world](rng), rng)) < PASSES
 
@@ -169,8 +176,7 @@ def test_swaps(world: str, rng: np.random.Generator) -> None:
     assert largest(z) < PASSES
 
 
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("name", SWEEPS)
+@mostly_thorough(SWEEPS, *(("recorded", world) for world in WORLDS), ("partitioned", "cells"))
 def test_sweep_of_a_ladder(name: str, world: str, rng: np.random.Generator) -> None:
     assert largest(ladder_z(SWEEPS[name], WORLDS[world](rng), rng, n_draws=120)) < PASSES
 
@@ -206,13 +212,13 @@ def test_slices_with_one_scale_for_all_components_are_caught(rng: np.random.Gene
     """They feel no report, so it takes reports that determine the weights well, and a scale that moves far."""
     world = make_world(rng, (40, 30, 40, 20, 30), (report_count,) * 5)
     assert largest(chains_z(slices, world, rng, n_repeats=10)) < PASSES
-    z = chains_z(lambda at: slices(one_scale(at, 1)), world, rng, n_draws=4800, n_repeats=20)
+    z = chains_z(lambda at: slices(one_scale(at, 1)), world, rng, n_draws=4800, n_repeats=10)
     assert largest(z) > FAILS
 
 
 def test_one_scale_in_compiled_sweeps_is_caught(rng: np.random.Generator) -> None:
     world = make_world(rng, has_places=False)
-    z = ladder_z(lambda at: compiled_sweep(one_scale(at)), world, rng, n_draws=1200, n_repeats=20)
+    z = ladder_z(lambda at: compiled_sweep(one_scale(at)), world, rng, n_draws=1200, n_repeats=10)
     assert largest(z) > FAILS
 
 
@@ -226,10 +232,11 @@ def test_a_composition_that_is_not_pooled_is_caught(
             patch.setattr(populations, "own_weight", lambda reports, j, ratio: 1.0)
             return populations.share_law(*state)
 
-    z = populations_z(paths, sampled_world(rng), rng, n_repeats=6, law_of=not_pooled)
+    z = populations_z(paths, sampled_world(rng), rng, n_draws=600, n_repeats=3, law_of=not_pooled)
     assert largest(z) > FAILS
 
 
+@pytest.mark.thorough
 def test_an_error_of_the_ratio_of_another_size_is_caught(rng: np.random.Generator) -> None:
     def larger(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
         return populations.share_law(reports, individual, group, 120.0 * error)
@@ -329,4 +336,4 @@ def test_weights_of_the_wrong_prior_variance_are_caught(rng: np.random.Generator
         deviation[0] *= 3.0
         paths(replace(at, target=with_components(at.target, deviation=deviation)))
 
-    assert largest(chains_z(wide, make_world(rng), rng, n_draws=1200, n_repeats=4)) > FAILS
+    assert largest(chains_z(wide, make_world(rng), rng, n_draws=600, n_repeats=4)) > FAILS

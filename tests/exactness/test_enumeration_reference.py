@@ -70,9 +70,16 @@ class TestSettled:
         posteriors = self.with_nodes(rng, [None, 300], n_kernels, intercept, mu, nu, evidence)
         assert_same(*posteriors, tolerance=1e-8)
 
-    @pytest.mark.parametrize(("mu", "tolerance"), [(1.0, 1e-5), (8.0, 1e-6)])
     @pytest.mark.parametrize(
-        ("n_kernels", "intercept", "evidence"), [(2, True, "exact"), (3, False, "sharp"), (3, False, "soft")]
+        ("n_kernels", "intercept", "evidence", "mu", "tolerance"),
+        [
+            (2, True, "exact", 1.0, 1e-5),
+            (3, False, "sharp", 8.0, 1e-6),
+            (3, False, "soft", 1.0, 1e-5),
+            pytest.param(2, True, "exact", 8.0, 1e-6, marks=pytest.mark.thorough),
+            pytest.param(3, False, "sharp", 1.0, 1e-5, marks=pytest.mark.thorough),
+            pytest.param(3, False, "soft", 8.0, 1e-6, marks=pytest.mark.thorough),
+        ],
     )
     def test_three_active_columns(self, rng, n_kernels, intercept, evidence, mu, tolerance):
         posteriors = self.with_nodes(rng, [45, 90], n_kernels, intercept, mu, mu, evidence)

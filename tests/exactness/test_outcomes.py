@@ -229,7 +229,7 @@ def test_an_integral_without_its_prior_deviation_is_noticed(rng, monkeypatch):
         return nodes._replace(log_weight=nodes.log_weight + 2.0 * np.log(deviation))
 
     monkeypatch.setattr("disaggregate.sampler.dense.outcome_places.nodes_around", without)
-    assert np.abs(z_of(joint_changes(rng, 400))).max() > 5.0
+    assert np.abs(z_of(joint_changes(rng, 100))).max() > 5.0
 
 
 def test_reports_of_the_wrong_outcomes_are_noticed(rng):

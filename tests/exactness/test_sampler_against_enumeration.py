@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ class Case:
     centers: tuple[float, ...] = (-1.0, 1.2)
     intercept: bool = False
     prior: dict = field(default_factory=lambda: {"a": 1.0, "b": 1.0, "mu": 4.0, "nu": 16.0})
-    n_draws: int = 1000
+    n_draws: int = 600
 
     @property
     def X(self) -> np.ndarray:
@@ -141,8 +142,17 @@ def z_scores(model: GroupStatsClassifier, exact: ExactPosterior) -> dict[str, np
     return scores
 
 
-@pytest.mark.parametrize("latent", ["exact", "metropolis"])
-@pytest.mark.parametrize("name", CASES)
+# How labels are drawn has little to do with what else differs between cases.
+WALKED = ("weak fractions", "pure groups", "mixed evidence", "labels")
+EACH_CASE = [
+    pytest.param(
+        name, latent, marks=[pytest.mark.thorough] if latent == "metropolis" and name not in WALKED else []
+    )
+    for name, latent in product(CASES, ["exact", "metropolis"])
+]
+
+
+@pytest.mark.parametrize(("name", "latent"), EACH_CASE)
 def test_agrees_with_enumeration(name: str, latent: str, seed: int) -> None:
     case = CASES[name]
     model = fit_case(case, latent, seed)
@@ -153,7 +163,9 @@ def test_agrees_with_enumeration(name: str, latent: str, seed: int) -> None:
     np.testing.assert_allclose(model.label_proba_, exact.label_probability, atol=0.03)
 
 
-@pytest.mark.parametrize("name", ["weak fractions", "pure groups", "mixed evidence"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("weak fractions", marks=pytest.mark.thorough), "pure groups", "mixed evidence"]
+)
 def test_ladder_agrees_with_enumeration(name: str, seed: int) -> None:
     """Replicas leave the answer as it is, and climbing them gives the marginal likelihood."""
     case = CASES[name]

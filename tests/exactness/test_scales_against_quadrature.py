@@ -196,7 +196,7 @@ def distances(draws: list[DenseDraws], exact: Exact) -> np.ndarray:
 
 @pytest.mark.parametrize("n_replicas", [None, 1], ids=["ladder", "no ladder"])
 def test_whole(problem: SimpleNamespace, n_replicas: int | None, seed: int) -> None:
-    draws, powers = run(whole(problem, n_replicas), n_replicas, 300, seed)
+    draws, powers = run(whole(problem, n_replicas), n_replicas, 120 if n_replicas is None else 300, seed)
     assert np.abs(distances(draws, problem.exact)).max() < 5.0
     assert (len(powers) > 1) == (n_replicas is None)
     if n_replicas is None:

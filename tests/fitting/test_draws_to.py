@@ -318,7 +318,9 @@ def test_memory_does_not_grow_with_draws_on_disk(chain, a_turn, tmp_path):
     assert growth(chain) < 3 * a_turn
 
 
-@pytest.mark.parametrize("schedule", [{"n_burn": 10**6}, {"thin": 10**6}])
+@pytest.mark.parametrize(
+    "schedule", [{"n_burn": 10**6}, pytest.param({"thin": 10**6}, marks=pytest.mark.thorough)], ids=str
+)
 def test_memory_does_not_grow_with_sweeps_that_are_not_kept(schedule, chain, a_turn):
     chain.schedule = replace(chain.schedule, **schedule)
     assert growth(chain) < 3 * a_turn

@@ -48,6 +48,7 @@ def town(sizes: list[int], seed: int = 0):
 
 
 SMALL = town([8] * 40)
+PLACES = {"context": True, "group_effects": True}
 LARGE = town([220, *[8] * 30, 201], seed=1)  # the counts of the first and the last group are taken for normal
 
 
@@ -84,10 +85,17 @@ def test_large_groups_have_the_other_law(normal_counts):
 
 
 @pytest.mark.full_pilots
-@pytest.mark.parametrize("data", [SMALL, LARGE], ids=["small groups", "large groups"])
-@pytest.mark.parametrize("settings", [{}, {"context": True, "group_effects": True}], ids=["plain", "places"])
-def test_partitions_have_the_posterior_of_the_whole(data, settings, normal_counts, monkeypatch):
-    length = {"n_draws": 300, "n_burn": 100, "n_replicas": 1, **settings}
+@pytest.mark.parametrize(
+    ("data", "settings", "n_draws"),
+    [
+        pytest.param(SMALL, {}, 300, id="plain-small groups"),
+        pytest.param(LARGE, {}, 300, id="plain-large groups"),
+        pytest.param(LARGE, PLACES, 120, id="places-large groups"),
+        pytest.param(SMALL, PLACES, 300, id="places-small groups", marks=pytest.mark.thorough),
+    ],
+)
+def test_partitions_have_the_posterior_of_the_whole(data, settings, n_draws, normal_counts, monkeypatch):
+    length = {"n_draws": n_draws, "n_burn": n_draws // 3, "n_replicas": 1, **settings}
     whole = fit(data, **length)
     use_small_partitions(monkeypatch)
     in_parts = fit(data, **length)
@@ -95,7 +103,7 @@ def test_partitions_have_the_posterior_of_the_whole(data, settings, normal_count
     means, errors = [], []
     for model in (whole, in_parts):
         _, rows = model._fitted_and_rows(data[0][::7], data[2][::7])
-        f = model.posterior_.scores(rows).reshape(2, 300, -1)
+        f = model.posterior_.scores(rows).reshape(2, n_draws, -1)
         f = np.concatenate([f, np.log(model.posterior_.delta2)[:, :, None]], axis=2)
         means.append(f.mean(axis=(0, 1)))
         errors.append(f.std(axis=(0, 1)) / np.sqrt(np.maximum(bulk_ess(f), 4.0)))
@@ -177,8 +185,8 @@ def test_a_context_counts_in_partitions_too():
         kernel="linear",
         prior=dg.GaussianProcess(emphasis=1.0),
         n_chains=4,
-        n_draws=400,
-        n_burn=100,
+        n_draws=200,
+        n_burn=50,
     )
     assert np.max(model.diagnostics_.rhat["f"]) < 1.1
     assert set(model.posterior_.scales) == {"individual", "context"}
@@ -239,8 +247,8 @@ def test_cells_in_partitions_have_the_posterior_of_the_whole():
     X, _, groups = SMALL
     counts = 1 + np.arange(len(X)) % 4
     length = {
-        "n_draws": 300,
-        "n_burn": 100,
+        "n_draws": 150,
+        "n_burn": 50,
         "n_replicas": 1,
         "kernel": "linear",
         "prior": dg.GaussianProcess(emphasis=1.0),

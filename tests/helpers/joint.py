@@ -187,7 +187,7 @@ def z_scores(
     population: Population,
     rng: np.random.Generator,
     *,
-    n_draws: int = 4000,
+    n_draws: int = 2500,
     n_repeats: int = 3,
     corrupt: Callable[[SparseData], SparseData] = lambda problem: problem,
 ) -> np.ndarray:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from tests.helpers.offset_densities import density_on_a_grid, likelihoods_by_off
 
 DEVIATIONS = [0.05, 0.3, 1.0]
 SLOW = "normal counts"
+SLOWER = (SLOW, "more than a few", "small cells")
 
 # Densities as wide as a deviation of 1 are skewed, or flat on one side: eleven nodes do less well there. Evidence
 # that cuts them off in the middle, as a bound on a large count does, or that has an edge, leaves a few per cent.
@@ -50,8 +54,16 @@ def by_brute_force(
     return total, by_group, by_scale
 
 
-@pytest.mark.parametrize("deviation", DEVIATIONS)
-@pytest.mark.parametrize("name", CASES)
+def with_deviations(names: Iterable[str]) -> Any:
+    """Each case with each deviation; where plain code takes seconds, one stands for the others."""
+    cases = [
+        pytest.param(name, deviation, marks=[pytest.mark.thorough] if name in SLOWER and deviation != 0.3 else [])
+        for name, deviation in product(names, DEVIATIONS)
+    ]
+    return pytest.mark.parametrize(("name", "deviation"), cases)
+
+
+@with_deviations(CASES)
 def test_integral(name: str, deviation: float, rng: np.random.Generator) -> None:
     reports, individual, group = state_of(name, rng)
     assert_integral(reports, 0, individual, group, deviation, 0.6, precision(name, deviation))
@@ -81,8 +93,7 @@ def assert_integral(
     assert found.scale == pytest.approx(by_scale, rel=tolerance, abs=4.0 * tolerance)
 
 
-@pytest.mark.parametrize("deviation", DEVIATIONS)
-@pytest.mark.parametrize("name", [name for name in CASES if name != SLOW])
+@with_deviations(name for name in CASES if name != SLOW)
 def test_gradient(name: str, deviation: float, rng: np.random.Generator) -> None:
     """In u, along some directions; in the centres; in the log variance; and in z."""
     reports, individual, group = state_of(name, rng)

@@ -30,7 +30,8 @@ def expected():
     return [digest_of_fit(seed) for seed in range(3)]
 
 
-@pytest.mark.parametrize("way", ["fork", "spawn"])
+# Pools that spawn are tested with all kinds of fits elsewhere.
+@pytest.mark.parametrize("way", ["fork", pytest.param("spawn", marks=pytest.mark.thorough)])
 def test_in_another_process(way, expected):
     if way not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {way} here")

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from contextlib import suppress
 
@@ -11,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 from numpy.testing import assert_allclose, assert_array_equal
 
 import disaggregate as dg
@@ -22,6 +21,7 @@ from disaggregate.sampler.dense.partitioned import gradient_of
 from disaggregate.saving import checkpoint_schedule
 from disaggregate.tables.folders import FolderSource
 from tests.helpers.partitions import use_small_partitions
+from tests.helpers.workers import serve
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::sklearn.exceptions.ConvergenceWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
@@ -128,11 +128,11 @@ def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
     contact = tmp_path / "scheduler.json"
     contacts = ["--no-dashboard", "--scheduler-file", str(contact)]
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-m", f"distributed.cli.{name}", *how, *contacts], stderr=subprocess.DEVNULL
-        )
-        for name, *how in [["dask_scheduler", "--port", "0"], ["dask_worker", "--nthreads", "1", "--no-nanny"]]
+        get_mp_context().Process(target=serve, args=(name, [*how, *contacts]))
+        for name, *how in [["scheduler", "--port", "0"], ["worker", "--nthreads", "1", "--no-nanny"]]
     ]
+    for process in processes:
+        process.start()
     real = DenseChains.advance
 
     def advance(self):
@@ -149,7 +149,7 @@ def test_without_a_scheduler_the_last_checkpoint_is_left(tmp_path, monkeypatch):
     finally:
         for process in processes:
             process.kill()
-            process.wait()
+            process.join()
     started, real = [], DenseChains.advance
     monkeypatch.setattr(DenseChains, "advance", lambda self: started.append(self.n_done) or real(self))
     assert_same(fit({"checkpoint": tmp_path / "run.dgc", "resume": True}, n_jobs=1), expected)

@@ -18,7 +18,7 @@ READER_GONE = 141
 
 EXAMPLES = """\
 examples:
-  disaggregate demo                                             the paper's first experiment, figure in demo.png
+  disaggregate demo
   disaggregate check people.csv results.csv --group district --share share
   disaggregate fit people.csv results.csv --group district --share share -o model.dgz
   disaggregate predict model.dgz people.csv -o predicted.csv

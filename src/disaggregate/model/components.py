@@ -148,7 +148,8 @@ def scores_at(components: Components, position: np.ndarray) -> Scores:
         deviation = np.exp(0.5 * last_scale) if components.n_places else np.zeros(len(position))
         if components.has_level:
             weights[:, 0] *= np.sqrt(1.0 + weights**2 @ components.spread + deviation**2)
-    error = position[:, -1] if components.n_errors else np.zeros(len(position))
+    # A copy, because compiled code would be compiled once more for numbers that lie apart.
+    error = position[:, -1].copy() if components.n_errors else np.zeros(len(position))
     noise = position[:, components.noise_coordinate] if components.n_noises else np.zeros(len(position))
     correlation = np.zeros(len(position))
     if components.n_cells:

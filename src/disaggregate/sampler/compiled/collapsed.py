@@ -204,7 +204,10 @@ def group_gradient(
     law = laws[0]
     longer = laws[1]
     if is_short(likelihood, fitted.size):
-        total = short_gradient(likelihood, 0, positive, negative, density, gradient, 0, fitted.size, table, law)
+        start = np.int64(0)
+        total = short_gradient(
+            likelihood, start, positive, negative, density, gradient, start, fitted.size, table, law
+        )
         if total >= SAFE_TOTAL:
             return math.log(total)
         return group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table, law, longer)
@@ -315,7 +318,7 @@ def group_gradient_by_logarithms(fitted, units, log_likelihood, gradient, table,
     fill_log_agreement(fitted, units, log_likelihood, table)
     total = table[0]
     law[0] = 0.0
-    reach = 0
+    reach = np.int64(0)
     for i in range(fitted.size):
         log_density = -0.5 * fitted[i] * fitted[i] - _LOG_ROOT_TWO_PI
         below = (i + 1) * width

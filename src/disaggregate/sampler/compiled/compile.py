@@ -17,6 +17,8 @@ def kernel(function: Callable) -> Any:
     return keep_on_disk(numba.njit(**_HOW, no_cfunc_wrapper=True)(function))
 
 
+# A plain 0 that a part is given is a type of its own, and the part is compiled once more: write np.int64(0) there.
+
 # Only kernels call parts. A way in from Python or a place in the cache for each of them would take half as long
 # again as all the rest of the first fit's compilation.
 part = linked(**_HOW)

@@ -47,7 +47,7 @@ def count_gradient(reports, rung, fitted, positive, negative, density, gradient)
     units = np.empty(people, dtype=np.int64)
     short = laws[0]
     total = 0.0
-    j = 0
+    j = np.int64(0)
     n_groups = law.size
     while j < n_groups:
         n = offsets[j + 1] - offsets[j]

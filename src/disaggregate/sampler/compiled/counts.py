@@ -152,7 +152,7 @@ def log_evidence_by_logarithms(fitted, units, log_likelihood):
     law = np.empty(log_likelihood.size)
     longer = np.empty(log_likelihood.size)
     law[0] = 0.0
-    reach = 0
+    reach = np.int64(0)
     for i in range(fitted.size):
         lengthen_logarithms(law, longer, reach, units[i], log_normal_cdf(fitted[i]), log_normal_cdf(-fitted[i]))
         reach += units[i]

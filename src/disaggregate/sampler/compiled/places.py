@@ -184,12 +184,13 @@ def make_shares(reports, individual, group, deviation, error):
 @part
 def search_range(own, offset, deviation):
     """Return where to start to look for a group's most probable offset, and between which bounds."""
+    start = np.int64(0)
     if own.is_sample:
-        return sample_range(own.share, own.individual, own.weight, 0, own.weight.size, offset, deviation)
+        return sample_range(own.share, own.individual, own.weight, start, own.weight.size, offset, deviation)
     people = 0.0
     for i in range(own.counts.size):
         people += own.counts[i]
-    guess, _ = offset_of_share(own.share, own.individual, own.counts, 0, own.counts.size, people)
+    guess, _ = offset_of_share(own.share, own.individual, own.counts, start, own.counts.size, people)
     precision = people * INFORMATION_PER_PERSON * square(deviation)
     guess = lesser(
         greater((offset + precision * guess) / (1.0 + precision), offset - FARTHEST_OFFSET),
@@ -410,12 +411,9 @@ def find_center(own, offset, deviation, shares, workspace):
     curvature = least
     for _ in range(MOST_STEPS_TO_CENTER):
         slope, curvature = slope_and_curvature(own, offset, deviation, present, shares, workspace)
-        there, curvature, low, high = step_to_center(
+        present, before, slope_before, curvature, low, high = step_to_center(
             present, slope, curvature, before, slope_before, least, low, high
         )
-        before = present
-        slope_before = slope
-        present = there
         if present == before:
             break
     apart = APART / math.sqrt(curvature)

@@ -287,10 +287,11 @@ def share_moments(reports, individual, group, error, moments):
     means = tabulate(reports, individual, low, high)
     weights = np.empty((1, means.points.size))
     bounds = (means.low, means.high)
+    first = np.int64(0)
     for j in range(group.size):
         if reports.is_sample[j]:
             facts = facts_of(reports.share[j], reports.size[j], reports.effective[j], excess, mean_rows)
-            values = interpolate(bounds, means.points, means.factors, means.values, j, group[j], weights, 0)
+            values = interpolate(bounds, means.points, means.factors, means.values, j, group[j], weights, first)
             terms = share_terms(facts, values)
             moments[0, j] = terms.mean
             moments[1, j] = terms.variance

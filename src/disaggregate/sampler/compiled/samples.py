@@ -5,6 +5,8 @@ Arrays are passed one by one: taking one out of a tuple counts a reference, whic
 
 import math
 
+import numpy as np
+
 from disaggregate.model.places import APART, MOST_STEPS_TO_CENTER, NEAR_CENTER
 from disaggregate.sampler.compiled.arrays import greater, square
 from disaggregate.sampler.compiled.compile import part
@@ -22,7 +24,7 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 
     ``facts`` are those of ``share_terms``, ``bounds`` the range of the table.
     """
-    means = interpolate(bounds, points, factors, values, j, offset, weights, 0)
+    means = interpolate(bounds, points, factors, values, j, offset, weights, np.int64(0))
     terms = share_terms(facts, means)
     return terms.by_offset + (center - offset) * precision, terms.information + precision
 
@@ -31,13 +33,14 @@ def slope_of_sample(facts, bounds, points, factors, values, j, center, precision
 def step_to_center(present, slope, curvature, before, slope_before, least, low, high):
     """Take a Newton step to the most probable offset, which lies between low and high; none where it is near.
 
-    The last two slopes show the curvature. Returns where the step leads, the curvature, and the new bounds.
+    The last two slopes show the curvature. Returns where the step leads, where it came from, the slope there, the
+    curvature, and the new bounds.
     """
     if present != before:
         curvature = greater((slope_before - slope) / (present - before), least)
     step = slope / curvature
     if not abs(step) > NEAR_CENTER / math.sqrt(curvature):
-        return present, curvature, low, high
+        return present, present, slope, curvature, low, high
     if slope > 0.0:
         low = present
     else:
@@ -45,7 +48,7 @@ def step_to_center(present, slope, curvature, before, slope_before, least, low, 
     there = present + step
     if not (low < there and there < high):
         there = 0.5 * (low + high)
-    return there, curvature, low, high
+    return there, present, slope, curvature, low, high
 
 
 @part
@@ -59,12 +62,9 @@ def center_of_sample(facts, bounds, points, factors, values, j, center, deviatio
         slope, curvature = slope_of_sample(
             facts, bounds, points, factors, values, j, center, least, present, weights
         )
-        there, curvature, low, high = step_to_center(
+        present, before, slope_before, curvature, low, high = step_to_center(
             present, slope, curvature, before, slope_before, least, low, high
         )
-        before = present
-        slope_before = slope
-        present = there
         if present == before:
             break
     apart = APART / math.sqrt(curvature)
