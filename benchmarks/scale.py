@@ -119,7 +119,8 @@ def measure(rows: int, size: int, centers: int, replicas: int, threads: int, pro
     shares = shares_of(groups, y)
     data = group_rows(groups.tolist(), {group: Fraction(share) for group, share in shares.items()})
     kernel = resolve_kernel("rbf", "scale", 3.0, 1.0, X)
-    basis = Basis(kernel, choose_centers(X, centers, np.random.default_rng(0)), True)
+    points, weights = choose_centers(X, centers, np.random.default_rng(0))
+    basis = Basis(kernel, points, True, weights=weights)
     partitions = partition_rows(X, data)
     with cluster_of(processes) as client, one_blas_thread(), Threads(threads) as pool:
         distributed = distribute(partitions.rows, client, pool)

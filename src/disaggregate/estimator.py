@@ -540,11 +540,12 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         is_open = isinstance(self.centers, str) and self.centers == "auto"
         wanted = "all" if is_open and self._is_sparse else self.centers
         centers = choose_centers(features, wanted, streams.for_centers())
+        weights = None if self._is_sparse else centers.weights
         prior = as_prior(self.prior)
         emphasis = prior.emphasis if isinstance(prior, GaussianProcess) else 1.0
         candidates = candidate_kernels(self.kernel, self.gamma, self.kernel_params or {}, emphasis, features)
         bases = [
-            Basis(candidate.kernel, centers, bool(self.intercept), False, candidate.emphasis)
+            Basis(candidate.kernel, centers.points, bool(self.intercept), False, candidate.emphasis, weights)
             for candidate in candidates
         ]
         return bases, np.array([candidate.odds for candidate in candidates])

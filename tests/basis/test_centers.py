@@ -9,7 +9,7 @@ X = np.random.default_rng(3).normal(size=(20, 2))
 
 
 def choose(centers, seed=0):
-    return choose_centers(X, centers, np.random.default_rng(seed))
+    return choose_centers(X, centers, np.random.default_rng(seed)).points
 
 
 def test_all_are_the_individuals():
@@ -68,22 +68,38 @@ def test_more_individuals_than_memory_holds_are_refused_with_advice(monkeypatch)
     X = np.zeros((10_000, 1))
     with pytest.raises(ValueError, match=r"each of the 10,000 individuals .* some 2 GB .* centers=500"):
         choose_centers(X, "all", np.random.default_rng(0))
-    assert choose_centers(X[:5000], "all", np.random.default_rng(0)).shape == (5000, 1)
+    assert choose_centers(X[:5000], "all", np.random.default_rng(0)).points.shape == (5000, 1)
 
 
 def test_landmarks_of_many_individuals_are_some_of_them(monkeypatch):
     monkeypatch.setattr(centers, "ENOUGH_ROWS", 100)
     X = np.random.default_rng(0).standard_normal((5000, 2))
-    chosen = choose_centers(X, 30, np.random.default_rng(1))
+    chosen, weights = choose_centers(X, 30, np.random.default_rng(1))
+    assert weights.mean() == pytest.approx(1.0)
     assert len(np.unique(chosen, axis=0)) == 30
     assert {tuple(row) for row in chosen} <= {tuple(row) for row in X}
-    np.testing.assert_array_equal(chosen, choose_centers(X, 30, np.random.default_rng(1)))
-    assert choose_centers(X, 300, np.random.default_rng(1)).shape == (300, 2)
+    np.testing.assert_array_equal(chosen, choose_centers(X, 30, np.random.default_rng(1)).points)
+    assert choose_centers(X, 300, np.random.default_rng(1)).points.shape == (300, 2)
 
 
 def test_auto_is_every_row_of_few_and_landmarks_of_many(monkeypatch):
     monkeypatch.setattr(centers, "ALL_ROWS", 20)
     monkeypatch.setattr(centers, "LANDMARKS", 7)
     X = np.random.default_rng(0).standard_normal((21, 2))
-    np.testing.assert_array_equal(choose_centers(X[:20], "auto", np.random.default_rng(0)), X[:20])
-    assert choose_centers(X, "auto", np.random.default_rng(0)).shape == (7, 2)
+    np.testing.assert_array_equal(choose_centers(X[:20], "auto", np.random.default_rng(0)).points, X[:20])
+    assert choose_centers(X, "auto", np.random.default_rng(0)).points.shape == (7, 2)
+
+
+def test_a_landmark_stands_for_the_individuals_that_are_nearest():
+    points = np.repeat([[0.0], [1.0], [10.0]], [60, 30, 10], axis=0)
+    chosen, weights = choose_centers(points, 40, np.random.default_rng(0))
+    np.testing.assert_array_equal(chosen, [[0.0], [1.0], [10.0]])  # equal individuals are one landmark
+    np.testing.assert_allclose(weights, [1.8, 0.9, 0.3])
+    again, carried = choose_centers(chosen, 2, np.random.default_rng(0), weights)
+    assert len(again) == 2
+    np.testing.assert_allclose(sorted(carried), [0.2, 1.8])  # 0 and 1 are near each other
+
+
+@pytest.mark.parametrize("given", ["all", [[1.0, 2.0], [3.0, 4.0]], 20])
+def test_other_centers_count_alike(given):
+    assert choose_centers(X, given, np.random.default_rng(0)).weights is None

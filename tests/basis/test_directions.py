@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from disaggregate.basis import Basis, principal_directions, resolve_kernel
+from disaggregate.basis import Basis, choose_centers, principal_directions, resolve_kernel
 
 
 def make_basis(X: np.ndarray, centers: np.ndarray, kernel: str, intercept: bool) -> Basis:
@@ -140,3 +140,35 @@ def test_leading_directions_are_those_of_largest_variance_and_the_constant(rng):
     np.testing.assert_array_equal(few.columns, every.columns[:5])
     assert few.spread.min() >= every.spread[4:].max()
     assert every.leading(10_000).to_kernels.shape == every.to_kernels.shape
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("emphasis", [1.0, 2.0])
+def test_landmarks_leave_the_prior_of_people_of_few_kinds_as_it_is(kernel: str, emphasis: float, rng) -> None:
+    X = np.repeat(rng.standard_normal((4, 2)), [50, 30, 15, 5], axis=0)
+    landmarks = choose_centers(X, 40, rng)
+    everybody = replace(make_basis(X, X, kernel, True), emphasis=emphasis)
+    few = replace(everybody, centers=landmarks.points, weights=landmarks.weights)
+    whole, part = (principal_directions(basis, basis.columns(X), True) for basis in (everybody, few))
+    covariances = [own.columns[1:].T * own.spread @ own.columns[1:] for own in (part, whole)]
+    np.testing.assert_allclose(*covariances, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_landmarks_that_are_far_out_centre_and_scale_by_the_individuals(kernel: str, rng) -> None:
+    X = rng.standard_normal((600, 3)) ** 3 + 1.0
+    landmarks = choose_centers(X, 100, rng)
+    basis = replace(make_basis(X, landmarks.points, kernel, True), weights=landmarks.weights)
+    alike = replace(basis, weights=None)
+    (of_mean, average), (of_mean_alike, average_alike) = (mean_and_variance(one, X) for one in (basis, alike))
+    assert of_mean < 0.02 and of_mean_alike > 3.0 * of_mean
+    if kernel == "linear":  # others have less variance where individuals are alike
+        assert abs(average - 1.0) < 0.1 and abs(average_alike - 1.0) > 0.5
+
+
+def mean_and_variance(basis: Basis, X: np.ndarray) -> tuple[float, float]:
+    """Prior variance of the average f of some individuals, and average prior variance of f."""
+    directions = principal_directions(basis, basis.columns(X), separate_constant=True)
+    columns = directions.columns[directions.n_fixed :]
+    of_mean, average = directions.spread @ columns.mean(axis=1) ** 2, (directions.spread @ columns**2).mean()
+    return float(of_mean), float(average)

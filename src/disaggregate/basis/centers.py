@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,25 @@ ALL_ROWS, LANDMARKS = 2000, 1000
 _MATRICES = 3
 
 
-def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) -> np.ndarray:
-    """Return the centres, one per row.
+class Centers(NamedTuple):
+    """The centres, and what each stands for.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_centers, n_features)
+        One per row.
+    weights : ndarray of shape (n_centers,) or None
+        How many individuals are nearest to each landmark, over the average; None where all centres count alike.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray | None = None
+
+
+def choose_centers(
+    X: np.ndarray, centers: Any, generator: np.random.Generator, weights: np.ndarray | None = None
+) -> Centers:
+    """Choose the centres.
 
     Parameters
     ----------
@@ -32,6 +49,8 @@ def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) 
         k-means++ landmarks; or the centres themselves.
     generator : numpy.random.Generator
         Draws the landmarks.
+    weights : ndarray of shape (n_rows,), optional
+        What each of ``X`` stands for, where these are landmarks themselves.
     """
     if isinstance(centers, str) and centers == "auto":
         centers = LANDMARKS if len(X) > ALL_ROWS else "all"
@@ -39,10 +58,10 @@ def choose_centers(X: np.ndarray, centers: Any, generator: np.random.Generator) 
         if centers != "all":
             raise ValueError(f'centers must be "auto", "all", a number or an array of points, got {centers!r}.')
         _require_memory(len(X))
-        return X
+        return Centers(X, weights)
     if isinstance(centers, Integral) and not isinstance(centers, bool):
-        return _landmarks(X, int(centers), generator)
-    return _given(X, centers)
+        return _landmarks(X, int(centers), generator, weights)
+    return Centers(_given(X, centers))
 
 
 def _require_memory(n_rows: int) -> None:
@@ -63,19 +82,27 @@ def memory() -> float:
         return math.inf
 
 
-def _landmarks(X: np.ndarray, n_centers: int, generator: np.random.Generator) -> np.ndarray:
+def _landmarks(
+    X: np.ndarray, n_centers: int, generator: np.random.Generator, weights: np.ndarray | None
+) -> Centers:
+    """Spread landmarks over the individuals: they are farther out than most of these, so their weights differ."""
     if n_centers < 1:
         raise ValueError(f'centers must be 1 or more, got {n_centers}; use "all" for every individual.')
     if n_centers >= len(X):
-        return X
+        return Centers(X, weights)
     from sklearn.cluster import kmeans_plusplus  # slow to import, and few fits need it
+    from sklearn.metrics import pairwise_distances_argmin
 
     if len(X) > ENOUGH_ROWS:
-        X = X[np.sort(generator.choice(len(X), max(ENOUGH_ROWS, n_centers), replace=False))]
+        chosen = np.sort(generator.choice(len(X), max(ENOUGH_ROWS, n_centers), replace=False))
+        X, weights = X[chosen], None if weights is None else weights[chosen]
     seed = int(generator.integers(2**31 - 1))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         _, rows = kmeans_plusplus(X, n_centers, random_state=seed)
-    return X[np.sort(rows)]
+        points = X[np.sort(rows)]
+        owned = np.bincount(pairwise_distances_argmin(X, points), weights, len(points)).astype(np.float64)
+    kept = owned > 0.0  # equal individuals are one landmark
+    return Centers(points[kept], owned[kept] / owned[kept].mean())
 
 
 def _given(X: np.ndarray, centers: Any) -> np.ndarray:

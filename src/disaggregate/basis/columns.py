@@ -30,6 +30,9 @@ class Basis:
     emphasis : float
         How much the prior of dense weights favours the main directions in which individuals differ: the power to
         which it takes the kernel's variance along each. One is the Gaussian process with this kernel.
+    weights : ndarray of shape (n_centers,) or None
+        What each centre stands for among the individuals, on average 1; None for all alike. A Gaussian process is
+        centred and scaled by it; what it has learned no longer depends on it.
     """
 
     kernel: Kernel
@@ -37,6 +40,7 @@ class Basis:
     intercept: bool
     context: bool = False
     emphasis: float = 1.0
+    weights: np.ndarray | None = None
 
     @property
     def n_columns(self) -> int:

@@ -50,9 +50,9 @@ class Directions:
 def principal_directions(basis: Basis, psi: np.ndarray, separate_constant: bool = False) -> Directions:
     """Principal directions of the Gaussian process with covariance delta2 (K / mean diagonal + intercept).
 
-    The kernel is scaled to a mean variance of one at the centres, and an intercept has variance one, so that
-    delta2 is the prior variance of f in units of the probit noise. With fewer centres than rows the process is the
-    one that the centres span (Nystroem).
+    The kernel is scaled to a mean variance of one at the centres, each with its weight, and an intercept has
+    variance one, so that delta2 is the prior variance of f in units of the probit noise. With fewer centres than
+    rows the process is the one that the centres span (Nystroem).
 
     Parameters
     ----------
@@ -97,10 +97,11 @@ def independent_features(basis: Basis, separate_constant: bool = False) -> np.nd
     between = basis.columns(basis.centers)[int(basis.intercept) :]
     between = 0.5 * (between + between.T)
     constant = np.zeros(len(between))
+    weights = np.ones(len(between)) if basis.weights is None else basis.weights
     if basis.intercept and (separate_constant or basis.emphasis != 1.0):
         # What all kernels have in common is left to the intercept; it would be emphasised above all.
-        constant = between.mean(axis=0)
-    kernels = _features_of_kernels(between, constant, basis.emphasis)
+        constant = np.average(between, axis=0, weights=weights)
+    kernels = _features_of_kernels(between, constant, weights, basis.emphasis)
     n_fixed = basis.n_fixed
     half = np.zeros((basis.n_columns, n_fixed + kernels.shape[1]))
     half[:n_fixed, :n_fixed] = np.eye(n_fixed)
@@ -110,20 +111,23 @@ def independent_features(basis: Basis, separate_constant: bool = False) -> np.nd
     return half[:, n_fixed:] if separate_constant else half
 
 
-def _features_of_kernels(between: np.ndarray, constant: np.ndarray, emphasis: float) -> np.ndarray:
+def _features_of_kernels(
+    between: np.ndarray, constant: np.ndarray, weights: np.ndarray, emphasis: float
+) -> np.ndarray:
     """Weights of the kernels that make features of unit prior variance, shape (n_centers, n_features).
 
     Of the variance that the kernel has along a principal direction, relative to the others, the prior takes the
     power ``emphasis``; the mean variance at the centres is one.
     """
-    mean_variance = np.abs(np.diag(between)).mean()
+    mean_variance = np.average(np.abs(np.diag(between)), weights=weights)
     if mean_variance <= VANISHING:  # there is nothing to scale up but rounding errors
         return np.zeros((len(between), 0))
-    centred = between - constant - constant[:, None] + constant.mean()
-    found = leading_eigenvectors(centred / mean_variance, emphasis)
+    root = np.sqrt(weights)[:, None]
+    centred = between - constant - constant[:, None] + np.average(constant, weights=weights)
+    found = leading_eigenvectors(centred / mean_variance * root * root.T, emphasis)
     largest = float(found.value.max(initial=0.0))
     kept = found.value > _NUMERICAL_ZERO * max(1.0, largest)
-    value, vector = found.value[kept], found.vector[:, kept]
+    value, vector = found.value[kept], root * found.vector[:, kept]
     if not len(value):
         return np.zeros((len(between), 0))
     variance = (value / largest) ** emphasis

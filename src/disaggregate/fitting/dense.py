@@ -221,7 +221,7 @@ class DenseSampling:
         """Turn the draws of one kernel into weights of the kernel."""
         return gather_dense_draws(
             chains,
-            replace(kernel.model.basis, context=self._plan.context is not None),
+            replace(kernel.model.basis, context=self._plan.context is not None, weights=None),
             kernel.model.to_kernels,
             kernel.model.backend.target.components,
             self._plan.context_norm,

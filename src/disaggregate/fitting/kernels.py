@@ -96,8 +96,9 @@ def _compared(plan: FitPlan) -> list[Basis]:
     """Return the kernels on as many centres as it takes to compare them; a single one keeps its own."""
     if len(plan.bases) == 1:
         return plan.bases
-    centers = choose_centers(plan.bases[0].centers, _MOST_CENTERS, plan.streams.for_centers())
-    return [replace(basis, centers=centers) for basis in plan.bases]
+    known = plan.bases[0]
+    centers = choose_centers(known.centers, _MOST_CENTERS, plan.streams.for_centers(), known.weights)
+    return [replace(basis, centers=centers.points, weights=centers.weights) for basis in plan.bases]
 
 
 def weigh_by_ladders(plan: FitPlan) -> list[KernelScore]:

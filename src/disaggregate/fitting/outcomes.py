@@ -31,7 +31,7 @@ class OutcomeSampling(DenseSampling):
         plan = self._plan
         return gather_outcome_draws(
             chains,
-            replace(kernel.model.basis, context=plan.context is not None),
+            replace(kernel.model.basis, context=plan.context is not None, weights=None),
             kernel.model.to_kernels,
             plan.n_outcomes,
             0 if plan.context is None else plan.context.shape[1],
