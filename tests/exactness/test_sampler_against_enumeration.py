@@ -169,7 +169,7 @@ def test_agrees_with_enumeration(name: str, latent: str, seed: int) -> None:
 def test_ladder_agrees_with_enumeration(name: str, seed: int) -> None:
     """Replicas leave the answer as it is, and climbing them gives the marginal likelihood."""
     case = CASES[name]
-    model = fit_case(case, "exact", seed, n_replicas=5, n_draws=250, n_burn=100)
+    model = fit_case(case, "exact", seed, n_replicas=5, n_draws=150, n_burn=100)
     exact = enumerate_case(name)
     for quantity, z in z_scores(model, exact).items():
         assert np.abs(z).max() < PASSES, quantity
