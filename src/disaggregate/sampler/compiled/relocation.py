@@ -76,14 +76,23 @@ def propose(data, state, newcomer, row, position, fitted, before, rng):
     copy(old_row, state.factor[last])
     state.size[0] = last
     append_column(state, newcomer, dot(data.psi[newcomer], state.scores), row, outside)
+    is_taken, after = take_columns(data, state, position, fitted, before, 0.0, rng)
+    if not is_taken:
+        state.size[0] = last
+        append_column(state, column, product, old_row, square(old_row[last]))
+    return after
+
+
+@part
+def take_columns(data, state, position, fitted, before, log_prior, rng):
+    """Take the whitened weights of the new active set, or not; return whether, and the log likelihood after it."""
+    size = state.size[0]
     unwhiten(state.factor, size, position)
     fit_columns(data.psi, state.active, position[:size], fitted)
-    least = before - rng.standard_exponential()
+    least = before - log_prior - rng.standard_exponential()
     after = collapsed_likelihood(data.evidence, state.scores, fitted, least)
-    if after > least:
-        copy(state.weights[:size], position)
-        copy(state.fitted, fitted)
-        return after
-    state.size[0] = last
-    append_column(state, column, product, old_row, square(old_row[last]))
-    return before
+    if not after > least:
+        return False, before
+    copy(state.weights[:size], position)
+    copy(state.fitted, fitted)
+    return True, after

@@ -2,12 +2,10 @@
 
 import math
 
-from disaggregate.sampler.compiled.arrays import copy, dot, square
-from disaggregate.sampler.compiled.collapsed import collapsed_likelihood
+from disaggregate.sampler.compiled.arrays import dot, square
 from disaggregate.sampler.compiled.compile import inlined_part, part
 from disaggregate.sampler.compiled.hamiltonian import whiten
-from disaggregate.sampler.compiled.products import fit_columns, unwhiten
-from disaggregate.sampler.compiled.relocation import is_active, make_last, start_moves
+from disaggregate.sampler.compiled.relocation import is_active, make_last, start_moves, take_columns
 from disaggregate.sampler.compiled.selection import append_column, factor_row, log_acceptance
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS
 
@@ -59,14 +57,7 @@ def propose_death(data, prior, state, row, position, fitted, before, rng):
 @part
 def move_or_go_back(data, state, position, fitted, before, log_prior, size_before, rng):
     """Take the whitened weights of the new active set, or go back to the old one."""
-    size = state.size[0]
-    unwhiten(state.factor, size, position)
-    fit_columns(data.psi, state.active, position[:size], fitted)
-    least = before - log_prior - rng.standard_exponential()
-    after = collapsed_likelihood(data.evidence, state.scores, fitted, least)
-    if after > least:
-        copy(state.weights[:size], position)
-        copy(state.fitted, fitted)
-        return after
-    state.size[0] = size_before
-    return before
+    is_taken, after = take_columns(data, state, position, fitted, before, log_prior, rng)
+    if not is_taken:
+        state.size[0] = size_before
+    return after
