@@ -109,7 +109,7 @@ def new_people() -> np.ndarray:
 
 
 def fit_case(case: Case, latent: str, seed: int, **settings: int) -> GroupStatsClassifier:
-    defaults = {"n_draws": case.n_draws * (10 if latent == "metropolis" else 1), "n_burn": 300}
+    defaults = {"n_draws": case.n_draws * (16 if latent == "metropolis" else 1), "n_burn": 300}
     model = GroupStatsClassifier(
         kernel="rbf",
         gamma=0.5,
