@@ -91,4 +91,5 @@ def test_cells_of_independent_people_are_caught(
         return gradient(self, query._replace(correlation=None), rungs)
 
     monkeypatch.setattr(WholeLikelihood, "gradient", without)
+    monkeypatch.setattr(quadratures, "N_CHAINS", 5)
     assert np.abs(distances(problem, 30, seed)).max() > 7.0

@@ -202,7 +202,7 @@ def one_scale(at: Moment, which: int = 0) -> Moment:
     return replace(at, target=with_components(at.target, scale_of=scale_of))
 
 
-@pytest.mark.parametrize("name", ["path", "jump"])
+@pytest.mark.parametrize("name", [pytest.param("path", marks=pytest.mark.thorough), "jump"])
 def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Generator) -> None:
     z = chains_z(lambda at: ALONE[name](one_scale(at)), make_world(rng), rng, n_repeats=4)
     assert largest(z) > FAILS
@@ -266,7 +266,7 @@ def test_recorded_intercepts_of_the_prior_are_caught(rng: np.random.Generator) -
     assert largest(ladder_z(forgetful, world, rng, n_rungs=2, n_draws=900, n_repeats=1)) > FAILS
 
 
-@pytest.mark.parametrize("name", ["plain", "compiled"])
+@pytest.mark.parametrize("name", [pytest.param("plain", marks=pytest.mark.thorough), "compiled"])
 def test_a_cell_counted_as_one_person_is_caught(name: str, rng: np.random.Generator) -> None:
     """One who counts as often as the cell has people: they would all have one label."""
 

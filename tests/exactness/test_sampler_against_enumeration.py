@@ -109,7 +109,7 @@ def new_people() -> np.ndarray:
 
 
 def fit_case(case: Case, latent: str, seed: int, **settings: int) -> GroupStatsClassifier:
-    defaults = {"n_draws": case.n_draws * (10 if latent == "metropolis" else 1), "n_burn": 300}
+    defaults = {"n_draws": case.n_draws * (16 if latent == "metropolis" else 1), "n_burn": 300}
     model = GroupStatsClassifier(
         kernel="rbf",
         gamma=0.5,
@@ -169,7 +169,7 @@ def test_agrees_with_enumeration(name: str, latent: str, seed: int) -> None:
 def test_ladder_agrees_with_enumeration(name: str, seed: int) -> None:
     """Replicas leave the answer as it is, and climbing them gives the marginal likelihood."""
     case = CASES[name]
-    model = fit_case(case, "exact", seed, n_replicas=5, n_draws=250, n_burn=100)
+    model = fit_case(case, "exact", seed, n_replicas=5, n_draws=150, n_burn=100)
     exact = enumerate_case(name)
     for quantity, z in z_scores(model, exact).items():
         assert np.abs(z).max() < PASSES, quantity

@@ -174,6 +174,7 @@ def test_draws_in_a_folder_are_those_in_memory(tmp_path):
     assert list((tmp_path / "draws").glob("*.npy"))
 
 
+@pytest.mark.thorough  # partitions with places have a context too, and its posterior is compared there
 @pytest.mark.full_pilots
 @pytest.mark.usefixtures("small_partitions")
 def test_a_context_counts_in_partitions_too():

@@ -124,11 +124,11 @@ def test_a_cell_is_as_many_rows_as_it_has_people(evidence: Evidence, rng: np.ran
 
 
 def test_a_large_cell_is_as_many_rows_as_it_has_people(rng: np.random.Generator) -> None:
-    """Here the count is normal."""
+    """Here the count is normal, and the report so sharp that all counts it allows are listed for cells, too."""
     counts = np.array([300, 200, 250])
     individual, group = 0.5 * rng.standard_normal(3), np.zeros(1)
-    cells = make_reports(grouped([Fraction(0.4, 200.0)], [3], counts=counts))
-    single = make_reports(grouped([Fraction(0.4, 200.0)], [750]))
+    cells = make_reports(grouped([Fraction(0.4, 1000.0)], [3], counts=counts))
+    single = make_reports(grouped([Fraction(0.4, 1000.0)], [750]))
     assert cells.law[0] == single.law[0] == NORMAL
     person = np.repeat(np.arange(3), counts)
     one = log_likelihood_gradient(cells, 0, individual, group, 0.0, 0.0)
