@@ -31,7 +31,7 @@ def rng(seed: int) -> np.random.Generator:
 SHORT = (
     *("tests/cli/", "tests/contract/", "tests/fitting/", "tests/report/"),
     *("tests/fuzz/test_random", "tests/fuzz/test_fuzzers", "tests/parallel/test_dask_partitions"),
-    *("tests/analysis/test_folders", "tests/analysis/test_sensitivity", "tests/saving/"),
+    *("tests/analysis/", "tests/posterior/test_predictive", "tests/saving/", "tests/experiments/"),
 )
 
 

@@ -57,6 +57,7 @@ def test_a_fit_of_people_is_not(census, fits):
     assert "counts" not in fits[0]
 
 
+@pytest.mark.full_pilots  # both ways must tune alike
 def test_cells_give_the_answers_of_their_people(census, fits, everybody):
     cells, votes = census
     people, expected = everybody

@@ -202,7 +202,7 @@ def one_scale(at: Moment, which: int = 0) -> Moment:
     return replace(at, target=with_components(at.target, scale_of=scale_of))
 
 
-@pytest.mark.parametrize("name", [pytest.param("path", marks=pytest.mark.thorough), "jump"])
+@pytest.mark.parametrize("name", ["path", "jump"])
 def test_one_scale_for_all_components_is_caught(name: str, rng: np.random.Generator) -> None:
     z = chains_z(lambda at: ALONE[name](one_scale(at)), make_world(rng), rng, n_repeats=4)
     assert largest(z) > FAILS
@@ -236,7 +236,6 @@ def test_a_composition_that_is_not_pooled_is_caught(
     assert largest(z) > FAILS
 
 
-@pytest.mark.thorough
 def test_an_error_of_the_ratio_of_another_size_is_caught(rng: np.random.Generator) -> None:
     def larger(reports: Reports, individual: np.ndarray, group: np.ndarray, error: float) -> ShareLaw:
         return populations.share_law(reports, individual, group, 120.0 * error)
@@ -266,7 +265,7 @@ def test_recorded_intercepts_of_the_prior_are_caught(rng: np.random.Generator) -
     assert largest(ladder_z(forgetful, world, rng, n_rungs=2, n_draws=900, n_repeats=1)) > FAILS
 
 
-@pytest.mark.parametrize("name", [pytest.param("plain", marks=pytest.mark.thorough), "compiled"])
+@pytest.mark.parametrize("name", ["plain", "compiled"])
 def test_a_cell_counted_as_one_person_is_caught(name: str, rng: np.random.Generator) -> None:
     """One who counts as often as the cell has people: they would all have one label."""
 
