@@ -51,11 +51,9 @@ def test_cells_are_distinguished_as_their_people_are(tables):
     assert_allclose(found["conf_high"], expected["conf_high"], atol=0.1)
 
 
-def test_rates_of_cells_agree_with_the_reports(tables):
+def test_rates_of_cells_vary_by_default_and_agree_with_the_reports(analysis, tables):
     """Of exactly these people, in every draw."""
     cells, votes = tables
-    settings = SETTINGS | {"prior": dg.GaussianProcess(emphasis=1.0, cells=True)}
-    analysis = dg.fit_tables(cells, votes, count="n", settings=settings, **ROLES)
     drawn = analysis.subgroup_draws(cells, "district", outcomes=True)
     expected = votes.set_index("district").loc[drawn.keys["district"]]
     assert_allclose(drawn.draws, np.tile(expected["yes"] / expected["valid"], (len(drawn.draws), 1)), atol=1e-9)

@@ -123,12 +123,12 @@ def test_a_prior_and_its_name_are_the_same_fit():
 
 
 def test_tables_take_groups_for_places_unless_a_prior_says_otherwise():
-    emphasised = dg.GaussianProcess(emphasis=1.0)
-    assert settings_of_tables({}) == {"context": "auto", "prior": emphasised}
-    assert settings_of_tables({"prior": "gaussian_process"})["prior"] == emphasised
+    of_places = dg.GaussianProcess(emphasis=1.0, cells=True)
+    assert settings_of_tables({}) == {"context": "auto", "prior": of_places}
+    assert settings_of_tables({"prior": "gaussian_process"})["prior"] == of_places
     assert settings_of_tables({"prior": dg.GaussianProcess()})["prior"] == dg.GaussianProcess()
     assert settings_of_tables({"prior": "spike_slab"}) == {"prior": "spike_slab"}
     assert settings_of_tables({"weights": "sparse"}) == {"weights": "sparse"}
     with pytest.warns(FutureWarning):
         made = dg.GroupStatsClassifier(**settings_of_tables({"mu": 2.0}))
-    assert made.prior == dg.GaussianProcess(emphasis=1.0, mu=2.0)
+    assert made.prior == dg.GaussianProcess(emphasis=1.0, mu=2.0, cells=True)

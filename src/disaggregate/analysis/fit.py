@@ -68,8 +68,8 @@ def fit_tables(
         Kind of the privacy noise on counts that have a scale of noise.
     settings : dict, optional
         Arguments of :class:`GroupStatsClassifier`. Here ``context`` is "auto" and the prior
-        ``GaussianProcess(emphasis=1)`` by default: groups in tables, such as districts, are seldom formed
-        at random.
+        ``GaussianProcess(emphasis=1, cells=True)`` by default: groups in tables, such as districts, are seldom
+        formed at random.
     how : dict, optional
         Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
     landmarks : int, optional

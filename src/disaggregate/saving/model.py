@@ -32,7 +32,7 @@ from disaggregate.saving.anonymous import without_individuals, without_rare_leve
 from disaggregate.saving.archive import ArchiveError, read_archive, write_archive
 from disaggregate.saving.soundness import require_sound_model, require_sound_tables
 from disaggregate.saving.tree import Reader, Unsavable, Writer
-from disaggregate.settings import OLD_NAMES, with_new_names, with_old_names
+from disaggregate.settings import NAMES_IN_FILES, with_new_names, with_old_names
 from disaggregate.tables.encoding import Encoder
 from disaggregate.tables.problems import Problem
 from disaggregate.tables.roles import Roles
@@ -171,7 +171,7 @@ def _read_analysis(path: Any, model: Any, tables: Any, make: Callable[..., Any])
 
 def _read_model(path: Any, document: dict[str, Any], reader: Reader, make: Callable[..., Any]) -> Any:
     parameters, fitted = reader.read(document.get("parameters")), document.get("fitted")
-    known = {*inspect.signature(make).parameters, *OLD_NAMES}
+    known = {*inspect.signature(make).parameters, *NAMES_IN_FILES}
     if not isinstance(parameters, dict) or not isinstance(fitted, dict) or not set(parameters) <= known:
         raise ArchiveError(f"{path} does not describe a classifier of this version.")
     try:

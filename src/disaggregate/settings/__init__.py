@@ -1,7 +1,7 @@
 """The settings of a fit: priors of the weights, which values are sound, those of the paper, and old names."""
 
 from disaggregate.settings.check import check_settings
-from disaggregate.settings.old_names import OLD_NAMES, OldSettings, with_new_names, with_old_names
+from disaggregate.settings.old_names import NAMES_IN_FILES, OLD_NAMES, OldSettings, with_new_names, with_old_names
 from disaggregate.settings.priors import GaussianProcess, SpikeSlab, as_prior
 from disaggregate.settings.published import (
     groups_are_pictures,
@@ -13,6 +13,7 @@ from disaggregate.settings.published import (
 )
 
 __all__ = [
+    "NAMES_IN_FILES",
     "OLD_NAMES",
     "GaussianProcess",
     "OldSettings",

@@ -24,8 +24,11 @@ _OF_PRIORS = {
     "latent": "exact",
     "emphasis": "auto",
 }
-_IN_FILES = (*_OF_PRIORS, "cells")  # no classifier had the last one as a setting of its own
 OLD_NAMES = (*_OF_KERNELS, *_OF_PRIORS)
+
+# Names in files: no classifier had the last one as a setting of its own.
+NAMES_IN_FILES = (*OLD_NAMES, "cells")
+_OF_PRIORS_IN_FILES = (*_OF_PRIORS, "cells")
 
 
 def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,12 +39,12 @@ def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
     settings : mapping
         Old and new names; what is given under old names changes what is given under new ones.
     """
-    new = {name: value for name, value in settings.items() if name not in (*_OF_KERNELS, *_IN_FILES)}
+    new = {name: value for name, value in settings.items() if name not in NAMES_IN_FILES}
     kernel = {name: settings[name] for name in _OF_KERNELS if name in settings}
     if kernel:
         changed = {**(new.get("kernel_params") or {}), **kernel}
         new["kernel_params"] = None if changed == _OF_KERNELS else changed
-    prior = {name: settings[name] for name in _IN_FILES if name in settings}
+    prior = {name: settings[name] for name in _OF_PRIORS_IN_FILES if name in settings}
     if prior:
         new["prior"] = _changed(new.get("prior", GaussianProcess.name), prior)
     return new

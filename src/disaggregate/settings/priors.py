@@ -92,7 +92,7 @@ class GaussianProcess(WeightPrior):
     cells : bool, default=False
         Whether people of one cell (``counts``) are more alike than their features and place say, by as much as is
         learned: rates of cells are then known less well, and chains mix more slowly. For two outcomes, where
-        groups have intercepts.
+        groups have intercepts. Fits of tables have it by default.
 
     Examples
     --------

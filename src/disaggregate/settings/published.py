@@ -36,8 +36,9 @@ def groups_are_places() -> dict[str, Any]:
 
     Their make-up may matter to their members; and they differ along the directions in which people differ most, as
     places do in other ways, so that a prior that favours these directions would put too much of it down to people.
+    Where rows are cells, people of one cell are more alike than their features and their place say.
     """
-    return {"context": "auto", "prior": GaussianProcess(emphasis=1.0)}
+    return {"context": "auto", "prior": GaussianProcess(emphasis=1.0, cells=True)}
 
 
 def groups_are_pictures() -> dict[str, Any]:
