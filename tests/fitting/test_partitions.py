@@ -269,9 +269,9 @@ def test_partitions_are_cut_by_the_groups_alone():
     assert runs_of_groups(offsets, 100) == [(0, 1), (1, 3), (3, 4), (4, 6)]
 
 
-def test_there_are_some_hundreds_of_partitions_at_most():
+def test_there_are_some_hundreds_of_partitions_at_most_and_some_for_all_cores():
     """Every one is a task of a cluster's scheduler at every step."""
-    for n_groups, n_partitions in ((100, 1), (10_000, 100), (40_000, 400), (400_000, 400)):
+    for n_groups, n_partitions in ((5, 1), (120, 12), (10_000, 100), (40_000, 400), (400_000, 400)):
         offsets = 500 * np.arange(n_groups + 1)
         assert len(partition_groups(offsets)) == n_partitions
 

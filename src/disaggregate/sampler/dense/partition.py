@@ -15,8 +15,10 @@ from disaggregate.model.reports import Reports, run_of_groups, with_powers
 
 Storage = Literal["float64", "float32", "recomputed"]
 
-# Rows of a partition, about.
+# Rows of a partition, about; and how many partitions there are at least, if they have so many rows: no core is to
+# wait for another that has more of them.
 PARTITION_ROWS = 50_000
+FEWEST_PARTITIONS, LEAST_ROWS = 12, 4_000
 
 # Partitions at most, about: of very large data they are larger, as every partition is a task at every step and a
 # cluster's scheduler takes its time for each.
@@ -189,7 +191,9 @@ def tile_columns(X: np.ndarray, recipe: Recipe) -> np.ndarray:
 
 def partition_groups(offsets: np.ndarray) -> list[tuple[int, int]]:
     """Cut groups into partitions; see :func:`runs_of_groups`."""
-    return runs_of_groups(offsets, max(PARTITION_ROWS, int(offsets[-1]) // MOST_PARTITIONS))
+    n_rows = int(offsets[-1])
+    of_few = max(-(-n_rows // FEWEST_PARTITIONS), LEAST_ROWS)
+    return runs_of_groups(offsets, max(min(PARTITION_ROWS, of_few), n_rows // MOST_PARTITIONS))
 
 
 def runs_of_groups(offsets: np.ndarray, n_rows: int) -> list[tuple[int, int]]:
