@@ -15,6 +15,7 @@ fitting and tuning, and judgement is on the fold left out. Run
 
 Everything takes many hours; every fit is written to ``benchmarks/results/accuracy.csv`` as soon as it is done,
 what is there is not run again, and the tables of what there is go to ``accuracy.md`` beside it with a chart.
+``--again`` also runs what was measured with another version; tables have the last one of each cell.
 CCES New York, whose districts have respondents for a sample, is in ``benchmarks/cces.py``.
 """
 
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import subprocess
 import time
 from collections.abc import Iterator
 from itertools import chain
@@ -31,6 +33,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from benchmarks.accuracy_report import write_report
+from benchmarks.children import ROOT
 from benchmarks.judge import judge
 from benchmarks.ours import Ours
 from benchmarks.rivals.missing import RivalMissing
@@ -44,7 +47,7 @@ from disaggregate import GroupStatsClassifier
 RESULTS = Path(__file__).parent / "results" / "accuracy.csv"
 COLUMNS = [
     *("task", "size", "seed", "fold", "method", "accuracy", "auc", "log_loss", "calibration"),
-    *("seconds", "rhat", "kernel"),
+    *("seconds", "rhat", "kernel", "version"),
 ]
 MARKS = [(name, size) for name in UCI[:3] for size in (32, 64)] + [("digits", 32)]
 SIZES = (64, 32, 16, 8, 4, 2)
@@ -72,6 +75,12 @@ def methods_of(suite: str, wanted: list[str] | None) -> list[str]:
     """Names of the methods that a suite is run with."""
     names = [Ours.name, *FIRST_RIVALS] if suite == "marks" else list(METHODS)
     return [name for name in names if not wanted or name in wanted]
+
+
+def present_version() -> str:
+    """Return the commit of this clone, which says more than a version number between releases."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short=7", "HEAD"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def run_split(name: str, split: Split) -> dict[str, object]:
@@ -104,11 +113,22 @@ def _kernels(model: GroupStatsClassifier) -> str:
     )
 
 
-def run(splits: Iterator[Split], methods: list[str], path: Path) -> dict[str, str]:
-    """Run what is not yet in the file; return the methods that could not run, and why."""
-    done = set()
+def run(splits: Iterator[Split], methods: list[str], path: Path, again: bool = False) -> dict[str, str]:
+    """Run what is not yet in the file; return the methods that could not run, and why.
+
+    Parameters
+    ----------
+    splits, methods
+        What is run.
+    path : Path
+        The results.
+    again : bool, default=False
+        Whether what was measured with another version counts as not yet run.
+    """
+    done, version = set(), present_version()
     if path.exists():
-        table = pd.read_csv(path)
+        table = pd.read_csv(path, dtype={"version": str})
+        table = table[table["version"] == version] if again else table
         done = set(zip(table.task, table["size"], table.seed, table.fold, table.method, strict=True))
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +144,7 @@ def run(splits: Iterator[Split], methods: list[str], path: Path) -> dict[str, st
                 missing[name] = str(reason)
                 print(f"skipped: {name}: {reason}", flush=True)
                 continue
-            row = {**dict(zip(COLUMNS[:5], (*split.key, name), strict=True)), **result}
+            row = {**dict(zip(COLUMNS[:5], (*split.key, name), strict=True)), **result, "version": version}
             with path.open("a", encoding="utf-8", newline="") as file:
                 csv.DictWriter(file, COLUMNS, lineterminator="\n").writerow(row)
             print(*row.values(), flush=True)
@@ -141,6 +161,7 @@ def main() -> None:
     parser.add_argument("--task", action="append", help="only this data set; may be repeated")
     parser.add_argument("--size", type=int, action="append", help="only this size of groups; may be repeated")
     parser.add_argument("--method", action="append", choices=list(METHODS), help="only this one; may be repeated")
+    parser.add_argument("--again", action="store_true", help="also what was measured with another version")
     parser.add_argument("--quick", action="store_true", help="short chains and one fold of each: does it run?")
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--report-only", action="store_true", help="only write the tables of what there is")
@@ -157,7 +178,7 @@ def main() -> None:
             and (not arguments.quick or split.fold == 0)
         )
         with threadpool_limits(1):  # small products on many threads wait for each other, 10 to 40 times as long
-            missing |= run(splits, methods_of(suite, arguments.method), arguments.output)
+            missing |= run(splits, methods_of(suite, arguments.method), arguments.output, arguments.again)
     write_report(arguments.output, arguments.data, [Ours.name, *(rival.name for rival in RIVALS)], missing)
 
 

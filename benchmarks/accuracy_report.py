@@ -25,6 +25,8 @@ is the ceiling. The grids, starts and probability link of some rivals were chose
 these data, which favours them. ± is the standard error of the mean over folds and seeds; the best of those that
 see no labels is bold. Some methods were run on the first seeds only, as the number of fits tells; where
 `disaggregate` stands is judged rival by rival, on the splits that both were run on."""
+VERSIONS = """\
+Each method was measured with the release or the commit of this project that is named here:"""
 
 
 def write_report(path: Path, data: Path, order: list[str], missing: dict[str, str]) -> None:
@@ -41,11 +43,11 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
     missing : dict
         Methods that could not run, and why.
     """
-    results = pd.read_csv(path)
+    results = last_measured(pd.read_csv(path, dtype={"version": str}))
     results["method"] = pd.Categorical(results["method"], order, ordered=True)
     is_bags, is_word = results.task.str.startswith(BAGS), results.task.str.startswith(WORD)
     by_size = results[~is_bags & ~is_word]
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, _versions(results)]
     if len(by_size):
         compared = _compare(by_size)
         if len(compared):
@@ -64,6 +66,19 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
     text = "\n\n".join(filter(None, parts)) + "\n"
     print(text)
     path.with_suffix(".md").write_text(text, encoding="utf-8")
+
+
+def last_measured(results: pd.DataFrame) -> pd.DataFrame:
+    """Keep what was measured with the last version that a method was run with in a cell."""
+    last = results.groupby(["task", "size", "method"])["version"].transform("last")
+    return results[results["version"] == last].reset_index(drop=True)
+
+
+def _versions(results: pd.DataFrame) -> str:
+    """Say with which version each method was measured, and on how many splits."""
+    counts = results.groupby(["method", "version"], observed=True, sort=False).size().sort_index()
+    rows = [[str(method), str(version), str(n)] for (method, version), n in counts.items()]
+    return VERSIONS + "\n\n" + _table(["method", "version", "fits"], rows)
 
 
 def _summary(rows: pd.DataFrame, score: str) -> pd.DataFrame:

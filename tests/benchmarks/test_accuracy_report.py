@@ -7,7 +7,7 @@ from benchmarks.accuracy_report import write_report
 ORDER = ["disaggregate", "mean map", "supervised oracle (sees labels)"]
 
 
-def rows(task, size, method, accuracy):
+def rows(task, size, method, accuracy, version="0.1"):
     return [
         {
             "task": task,
@@ -22,6 +22,7 @@ def rows(task, size, method, accuracy):
             "seconds": 1.0,
             "kernel": "",
             "rhat": 1.01 if method == ORDER[0] else np.nan,
+            "version": version,
         }
         for fold, value in enumerate(accuracy)
     ]
@@ -114,3 +115,17 @@ def test_who_has_no_results_is_named_when_only_the_report_is_written(report):
     text = report(rows("vote", 8, ORDER[0], [0.7]), rows("vote", 8, ORDER[1], [0.7]))
     assert f"Not run: {ORDER[2]}." in text
     assert f"Not run: {ORDER[1]}." not in text
+
+
+def test_tables_have_the_last_version_of_each_cell(report):
+    text = report(
+        rows("vote", 8, ORDER[0], [0.5, 0.6]),
+        rows("vote", 16, ORDER[0], [0.5, 0.6]),
+        rows("vote", 8, ORDER[1], [0.7, 0.8]),
+        rows("vote", 8, ORDER[0], [0.9], version="abc1234"),
+    )
+    assert "| disaggregate | 0.1 | 2 |" in text
+    assert "| disaggregate | abc1234 | 1 |" in text
+    assert "| 8 | disaggregate | **0.900** ± 0.000 |" in text
+    assert "| 16 | disaggregate | **0.550** ± 0.050 |" in text
+    assert "| mean map | 1 | 1 | 1 | 1 | 0 |" in text
