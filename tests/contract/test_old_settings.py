@@ -81,6 +81,16 @@ def test_the_moves_of_2005_need_their_prior():
         dg.GroupStatsClassifier(latent="metropolis")
 
 
+UNUSED = ({"a": 0.0}, {"b": -1.0}, {"latent": "gibbs"}, {"weights": "sparse", "emphasis": -1.0})
+
+
+@pytest.mark.parametrize("old", UNUSED, ids=repr)
+def test_bad_values_are_refused_even_where_the_prior_does_not_use_them(old):
+    *_, name = old
+    with pytest.raises(ValueError, match=rf"^{name} must be"):
+        dg.GroupStatsClassifier(**old)
+
+
 @pytest.mark.parametrize("name", OLD_NAMES)
 def test_old_attributes_are_read_and_set_with_a_warning(name):
     value = {"weights": "sparse", "latent": "exact", "emphasis": "auto"}.get(name, 2.0)

@@ -78,9 +78,17 @@ def _changed(prior: Any, old: dict[str, Any]) -> Any:
         raise ValueError(
             'latent="metropolis" is a step of prior="spike_slab"; a Gaussian process has no other step.'
         )
+    _require_sound_although_unused(kind, old)
     known = {**as_prior(prior).get_params(), **old}
     made: Prior = kind(**{name: known[name] for name in kind().get_params() if name in known})
     return kind.name if made == kind() else made
+
+
+def _require_sound_although_unused(kind: type[Prior], old: dict[str, Any]) -> None:
+    """Refuse bad values of parameters that only the other prior has, as release 0.1 did."""
+    other = GaussianProcess if kind is SpikeSlab else SpikeSlab
+    only_there = set(other().get_params()) - set(kind().get_params())
+    other(**{name: value for name, value in old.items() if name in only_there}).check()
 
 
 def _setting(name: str) -> property:
