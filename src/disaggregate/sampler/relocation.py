@@ -51,15 +51,33 @@ def _propose(data: SparseData, prior: Prior, state: State, newcomer: int, rng: n
         <= COLLINEARITY_TOLERANCE * data.gram[column, column]
     ):
         return
-    before = collapsed_likelihood(data.evidence, state.scores, state.fitted)
     kept = State(*(array.copy() for array in state))
     whitened_weights = state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1]
     state.active[last] = newcomer
     state.products[last] = data.psi[newcomer] @ state.scores
+    accept_or_restore(data, prior, state, whitened_weights, 0.0, kept, rng)
+
+
+def accept_or_restore(
+    data: SparseData,
+    prior: Prior,
+    state: State,
+    whitened_weights: np.ndarray,
+    log_prior: float,
+    kept: State,
+    rng: np.random.Generator,
+) -> None:
+    """Give the proposed active set its whitened weights and accept it, or restore the state that was kept.
+
+    f and the scores are still those before the proposal. ``log_prior`` is the log of all of the acceptance ratio
+    but the ratio of the likelihoods.
+    """
+    size = state.size[0]
+    before = collapsed_likelihood(data.evidence, state.scores, state.fitted)
     refresh_factor(data, state)
-    state.weights[: last + 1] = np.linalg.solve(state.factor[: last + 1, : last + 1].T, whitened_weights)
+    state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
     fit_rows(data, prior, state, rng)
     after = collapsed_likelihood(data.evidence, state.scores, state.fitted)
-    if not -rng.standard_exponential() < after - before:
+    if not -rng.standard_exponential() < after - before + log_prior:
         for array, old in zip(state, kept, strict=True):
             array[...] = old

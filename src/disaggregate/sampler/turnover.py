@@ -6,10 +6,8 @@ import math
 
 import numpy as np
 
-from disaggregate.sampler.collapsed import collapsed_likelihood
 from disaggregate.sampler.model import COLLINEARITY_TOLERANCE, TURNOVERS, Prior, SparseData, State
-from disaggregate.sampler.products import fit_rows, refresh_factor
-from disaggregate.sampler.relocation import make_last
+from disaggregate.sampler.relocation import accept_or_restore, make_last
 from disaggregate.sampler.selection import log_birth_hastings, log_birth_ratio, outside_span
 
 
@@ -45,7 +43,7 @@ def _propose_birth(data: SparseData, prior: Prior, state: State, rng: np.random.
     state.products[size] = data.psi[newcomer] @ state.scores
     state.size[0] += 1
     log_prior = _log_prior_ratio(data, prior, size - data.n_fixed)
-    _move_or_go_back(data, prior, state, whitened_weights, log_prior, kept, rng)
+    accept_or_restore(data, prior, state, whitened_weights, log_prior, kept, rng)
 
 
 def _propose_death(data: SparseData, prior: Prior, state: State, rng: np.random.Generator) -> None:
@@ -60,30 +58,10 @@ def _propose_death(data: SparseData, prior: Prior, state: State, rng: np.random.
     whitened_weights = (state.factor[: last + 1, : last + 1].T @ state.weights[: last + 1])[:last]
     state.size[0] -= 1
     log_prior = -_log_prior_ratio(data, prior, n_active - 1)
-    _move_or_go_back(data, prior, state, whitened_weights, log_prior, kept, rng)
+    accept_or_restore(data, prior, state, whitened_weights, log_prior, kept, rng)
 
 
 def _log_prior_ratio(data: SparseData, prior: Prior, n_active: int) -> float:
     """Log prior ratio of a birth from ``n_active`` kernels times that of proposing its undoing."""
     n_selectable = len(data.gram) - data.n_fixed
     return log_birth_ratio(prior, n_selectable, n_active, 0.0, 0.0) + log_birth_hastings(n_selectable, n_active)
-
-
-def _move_or_go_back(
-    data: SparseData,
-    prior: Prior,
-    state: State,
-    whitened_weights: np.ndarray,
-    log_prior: float,
-    kept: State,
-    rng: np.random.Generator,
-) -> None:
-    size = state.size[0]
-    before = collapsed_likelihood(data.evidence, state.scores, state.fitted)
-    refresh_factor(data, state)
-    state.weights[:size] = np.linalg.solve(state.factor[:size, :size].T, whitened_weights)
-    fit_rows(data, prior, state, rng)
-    after = collapsed_likelihood(data.evidence, state.scores, state.fitted)
-    if not -rng.standard_exponential() < after - before + log_prior:
-        for array, old in zip(state, kept, strict=True):
-            array[...] = old
