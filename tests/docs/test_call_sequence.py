@@ -20,7 +20,7 @@ NOT_SEEN = {"model/likelihood.py", "sampler/dense/sweep.py", "sampler/compiled/d
 
 
 def listed() -> list[tuple[str, str]]:
-    section = PAGE.read_text(encoding="utf-8").split("## The way of a fit")[1].split("\n## ")[0]
+    section = PAGE.read_text(encoding="utf-8").split("## The call sequence of a fit")[1].split("\n## ")[0]
     return re.findall(r"^\| `(\S+\.py)` \| `(\S+)` \|", section, re.MULTILINE)
 
 
