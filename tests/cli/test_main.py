@@ -59,6 +59,21 @@ def test_an_interrupt_ends_quietly(monkeypatch, capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
+def test_an_interrupt_while_python_still_imports_ends_quietly():
+    code = (
+        "import sys\n"
+        "from importlib.metadata import entry_points\n"
+        "class Interrupted:\n"
+        "    def find_spec(name, path, target=None):\n"
+        "        if name == 'disaggregate.cli.check': raise KeyboardInterrupt\n"
+        "(command,) = entry_points(group='console_scripts', name='disaggregate')\n"
+        "sys.meta_path.insert(0, Interrupted)\n"
+        "sys.exit(command.load()())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "disaggregate: stopped before it had begun\n")
+
+
 def raising(error):
     def run(arguments):
         raise error

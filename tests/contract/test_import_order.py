@@ -17,7 +17,7 @@ ORDER = (
     *("analysis", "privacy"),
     *("images", "plots", "report"),
     PACKAGE,  # the package itself: what a user gets with `import disaggregate`
-    *("experiments", "web", "cli"),
+    *("experiments", "web", "cli", "__main__"),
 )
 
 

@@ -30,6 +30,9 @@ def forms_of(decimal=None, usual=None, **columns):
         ("0.123", 0.123, None),
         ("12,34,567", None, None),
         ("CHF 12", 12.0, 12.0),
+        ("(1,234.5)", -1234.5, None),
+        ("($12)", -12.0, -12.0),
+        ("\u0663\u0664", 34.0, 34.0),
         ("1e-3", 0.001, 0.001),
     ],
 )
@@ -40,7 +43,9 @@ def test_both_readings(text, point, comma):
     )
 
 
-@pytest.mark.parametrize("text", ["", "x", "1-2", "12/5", "1.2.3.4", "12:30", "$", "%", "1 2", "--5", "9" * 99])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1-2", "12/5", "1.2.3.4", "12:30", "$", "%", "1 2", "--5", "(-5)", "(5", "()", "9" * 99]
+)
 def test_no_amounts(text):
     assert amount_of(text) is None
 

@@ -21,8 +21,9 @@ def test_matching_groups():
 
 def test_missing_ids():
     [people, results] = check([*SIX, None, None], [*"abcdef", None])
-    assert people == ("error", "people", "2 rows without a group id (row 12, 13); drop or fill them.")
-    assert results == ("error", "results", "1 row without a group id (row 6); drop or fill them.")
+    advice = "drop or fill them. Empty fields, NA, None and null are no ids: a group of such a name needs another."
+    assert people == ("error", "people", f"2 rows without a group id (row 12, 13); {advice}")
+    assert results == ("error", "results", f"1 row without a group id (row 6); {advice}")
 
 
 def test_unmatched_groups_of_either_table():

@@ -77,8 +77,9 @@ def test_a_feature_that_no_group_differs_in(rng):
     assert not list(spread_problems(reported.assign(x=5.0, c=None), roles))
 
 
-def test_levels_that_are_spelt_in_two_ways():
-    people = pd.DataFrame({"g": np.repeat(range(6), 4), "x": ["north", "North ", "south", "east"] * 6})
+@pytest.mark.parametrize("levels", [["north", "North "], ["caf\u00e9", "cafe\u0301"]])
+def test_levels_that_are_spelt_in_two_ways(levels):
+    people = pd.DataFrame({"g": np.repeat(range(6), 4), "x": [*levels, "south", "east"] * 6})
     results = pd.DataFrame({"g": range(6), "share": [0.5] * 6})
     kinds = {problem.kind for problem in check_tables(people, results, Roles("g", share="share", features=("x",)))}
     assert "spelling" in kinds

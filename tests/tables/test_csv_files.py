@@ -156,6 +156,23 @@ def test_what_spreadsheets_write(write, name, text, encoding):
     assert chunk["Anteil"].to_list() == [0.56, 0.44]
 
 
+@pytest.mark.parametrize(
+    ("written", "expected"), [("\u22125", -5.0), ("(5)", -5.0), ("\u0665", 5.0), ("\uff15", 5.0)]
+)
+def test_numbers_as_in_print_are_read_and_reported(write, written, expected):
+    path = write(f"town,balance\na,{written}\nb,7\n")
+    read = read_csv(path, {})
+    assert read.table["balance"].to_list() == [expected, 7.0]
+    assert [note.kind for note in read.notes] == ["signs"]
+    assert f"{written!r} is read as {expected:g}" in read.notes[0].message
+    [chunk] = iter_csv(path, 9, {"balance": "number"})
+    assert chunk["balance"].to_list() == [expected, 7.0]
+
+
+def test_names_of_columns_are_one_name_however_accents_are_stored(write):
+    assert list(read_csv(write("re\u0301gion,a\nx,1\n"), {}).table) == ["r\u00e9gion", "a"]
+
+
 def test_a_choice_settles_what_can_be_read_in_two_ways(write):
     path = write("district;income\na;1.234\nb;45.500\n")
     with pytest.raises(TableError, match=r"column 'income'.*1234.*--decimal") as stopped:

@@ -25,6 +25,10 @@ def write(tmp_path):
         (b"a\x00,b\n1,2\n", "line 1: holds a zero byte"),
         (b"a,\n1,2\n", "column without a name, number 2"),
         (b",,\n1,2,3\n", "column without a name, number 1"),
+        (b"PK\x03\x04\n1,2,3\n", r"no text but a packed file.*\.xlsx"),
+        (b"\xd0\xcf\x11\xe0\n1,2,3\n", r"no text but an old Excel workbook: save it as \.xlsx"),
+        (b"PAR1\n1,2,3\n", r"no text but a Parquet file.*\.parquet"),
+        (b"a,b\r1,2\r", "line 1: holds a carriage return that ends no line"),
     ],
 )
 def test_what_could_be_read_in_two_ways_is_refused(write, content, message):

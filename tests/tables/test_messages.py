@@ -1,11 +1,17 @@
 import pytest
 
-from disaggregate.tables.messages import nearest, plural, some
+from disaggregate.tables.messages import nearest, plural, shown_name, some
 
 
 def test_some_names_and_how_many_more():
     assert some(["a", 2]) == "'a', 2"
     assert some(range(7)) == "0, 1, 2, 3, 4 and 2 more"
+
+
+def test_names_that_look_alike_are_shown_apart():
+    assert shown_name("caf\u00e9") == "'caf\u00e9'"
+    assert some(["cafe\u0301", 3]) == "'cafe\\u0301', 3"
+    assert nearest("\u00e9t\u00e9", ["e\u0301te\u0301"]) == "e\u0301te\u0301"
 
 
 @pytest.mark.parametrize(

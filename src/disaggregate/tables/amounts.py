@@ -22,6 +22,8 @@ _AMOUNT = re.compile(
     rf"(?P<sign>[-+{_MINUS}]?)\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[-{_MINUS}]?)\s*"
     rf"(?P<number>\d[\d.,'{_BLANKS}]*|[.,]\d+)(?P<power>[eE][-+]?\d+)?\s*(?P<after>{_CURRENCY})?\s*(?P<percent>%)?"
 )
+_IN_BRACKETS = re.compile(r"\s*\((.*)\)\s*")  # as accounts show what is below zero
+_SET_APART = re.compile(rf"\d[.,'{_BLANKS}]\d{{3}}")
 _GROUPS = rf"[1-9]\d{{0,2}}(?:['{_BLANKS}]\d{{3}})+"
 _BY_DECIMAL = {
     ".": re.compile(rf"(?:\d+|{_GROUPS}|[1-9]\d{{0,2}}(?:,\d{{3}})+)?(?:\.\d*)?"),
@@ -52,15 +54,18 @@ def amount_of(text: str) -> Amount | None:
     """
     if len(text) > _LONGEST:
         return None
-    found = _AMOUNT.fullmatch(text.strip())
+    in_brackets = _IN_BRACKETS.fullmatch(text)
+    found = _AMOUNT.fullmatch((in_brackets[1] if in_brackets else text).strip())
     if not found or (found["before"] and found["after"]) or (found["sign"] and found["minus"]):
+        return None
+    if in_brackets and (found["sign"] or found["minus"]):
         return None
     number = found["number"].strip(_BLANKS)
     power = int((found["power"] or "e0")[1:]) - (2 if found["percent"] else 0)
     values = {decimal: _value(number, power, decimal) for decimal in DECIMALS}
     if all(value is None for value in values.values()):
         return None
-    sign = -1.0 if {found["sign"], found["minus"]} & {"-", _MINUS} else 1.0
+    sign = -1.0 if in_brackets or {found["sign"], found["minus"]} & {"-", _MINUS} else 1.0
     known = {decimal: None if value is None else sign * value for decimal, value in values.items()}
     currency = found["before"] or found["after"] or ""
     return Amount(known, bool(found["percent"]), currency, is_plain_number(text))
@@ -245,7 +250,10 @@ def _way(form: Form, decimal: str) -> tuple[str, str]:
     if decimal == ",":
         words.append("decimal commas")
     kind = {"percentages": "percent", "amounts of money": "currency", "decimal commas": "decimal"}
-    return (kind[words[0]], " with ".join(words)) if words else ("thousands", "thousands set apart")
+    if words:
+        return kind[words[0]], " with ".join(words)
+    is_set_apart = form.odd is None or _SET_APART.search(form.odd)
+    return ("thousands", "thousands set apart") if is_set_apart else ("signs", "signs or digits as in print")
 
 
 def _value(number: str, power: int, decimal: str) -> float | None:
@@ -255,7 +263,7 @@ def _value(number: str, power: int, decimal: str) -> float | None:
 
 
 def is_plain_number(text: str) -> bool:
-    """Tell whether Python reads a text as a number, without underscores.
+    """Tell whether Python reads a text as a number, of ASCII digits without underscores.
 
     Parameters
     ----------
@@ -266,7 +274,7 @@ def is_plain_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return "_" not in text and text.isascii()
 
 
 def _shown(text: str, decimal: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import numpy as np
@@ -70,10 +71,10 @@ def _value_problems(column: pd.Series) -> Iterator[Problem]:
 
 
 def _spellings(name: str, levels: pd.Series) -> Iterator[Problem]:
-    """Warn of levels that differ only in capitals or blanks."""
+    """Warn of levels that differ only in capitals, blanks, or how accents are stored."""
     by_spelling: dict[str, list[str]] = {}
     for level in levels:
-        by_spelling.setdefault(" ".join(level.casefold().split()), []).append(level)
+        by_spelling.setdefault(unicodedata.normalize("NFC", " ".join(level.casefold().split())), []).append(level)
     twice = [spelt for spelt in by_spelling.values() if len(spelt) > 1]
     if twice:
         yield Problem(

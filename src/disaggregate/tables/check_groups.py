@@ -49,7 +49,8 @@ def _missing_ids(table: str, ids: Ids, index: pd.Index) -> Iterator[Problem]:
         yield Problem(
             "error",
             table,
-            f"{plural(len(rows), 'row')} without a group id (row {some(rows)}); drop or fill them.",
+            f"{plural(len(rows), 'row')} without a group id (row {some(rows)}); drop or fill them. Empty "
+            "fields, NA, None and null are no ids: a group of such a name needs another.",
         )
 
 

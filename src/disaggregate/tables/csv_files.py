@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import unicodedata
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -34,10 +35,13 @@ from disaggregate.tables.text_style import (
 
 _CODE = re.compile(r"0\d+")  # 007 is the name of something, not a number
 _MAY_HOLD_CODE = re.compile(r'(?:^|[,;|\t"])\s*0\d')
-# Signs of a number that pandas would leave as text: per cent, currencies, commas in quotes, thousands set apart.
+# Signs of a number that pandas would leave as text: per cent, currencies, commas in quotes, thousands set apart,
+# brackets around what is below zero; and beyond ASCII the minus of print, and digits of other scripts.
 _MAY_HOLD_AMOUNT = re.compile(
     '[%$€£¥₹]|"[^"]*\\d,\\d|\t[^\t]*\\d,\\d|\\d[\'\u2019 \u00a0\u2009\u202f]\\d{3}|USD|EUR|GBP|CHF'
+    r"|\(\s*[\d.,]"
 )
+_MAY_HOLD_PRINTED = re.compile("\u2212|(?![0-9])\\d")
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
 # The older way of reading floats may miss the last digit, and shares are compared digit by digit.
 _EXACT = {"float_precision": "round_trip"} if _PANDAS < (3, 1) else {}
@@ -217,7 +221,7 @@ def _scan_lines(path: Path, lines: _Lines, style: TextStyle, reading: Reading) -
     for _ in range(style.skipped):
         next(records, None)
     _, written = next(records, (1, []))
-    columns = [name.strip() for name in written]
+    columns = [unicodedata.normalize("NFC", name.strip()) for name in written]
     _require_header(path, columns)
     codes: set[int] = set()
     n_records = 0
@@ -290,6 +294,7 @@ class _Lines:
             if not self.may_hold_amount and _MAY_HOLD_AMOUNT.search(text):
                 self.may_hold_amount = True
             if not text.isascii():
+                self.may_hold_amount |= bool(_MAY_HOLD_PRINTED.search(text))
                 self._check_encoding(text)
             yield text
 
@@ -351,6 +356,11 @@ def _records(path: Path, lines: _Lines, style: TextStyle) -> Iterator[tuple[int,
         try:
             record = next(reader, None)
         except csv.Error as error:
+            if "new-line character" in str(error):
+                raise TableError(
+                    f"{path}, line {line}: holds a carriage return that ends no line, as files of old Macintoshes "
+                    "do; save the file with the line ends of today."
+                ) from error
             raise TableError(f"{path}, line {line}: {error}; {_quoting(style)}") from error
         if record is None:
             return

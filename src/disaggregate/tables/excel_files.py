@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import zipfile
 from collections.abc import Iterator
 from importlib import import_module
@@ -56,6 +57,11 @@ def read_excel(path: Path, sheet: str | None) -> tuple[pd.DataFrame, list[Proble
         book.close()
     except TableError:
         raise
+    except zipfile.BadZipFile as error:
+        raise TableError(
+            f"{path} cannot be read as an Excel workbook, whose ending it has: save an old one (.xls) as .xlsx, "
+            "and let the name of a text end in .csv."
+        ) from error
     except _DAMAGE as error:
         raise TableError(f"{path} cannot be read as an Excel workbook: {error}.".replace("..", ".")) from error
     table = _table(f"{path}, sheet {name!r}", first, rows)
@@ -187,7 +193,7 @@ def _found_in(path: Path, part: str, wanted: tuple[bytes, ...]) -> list[bool]:
 def _table(where: str, first: int, rows: Grid) -> pd.DataFrame:
     if not rows:
         raise TableError(f"{where} is empty; expected a row of column names and one row per person or group.")
-    header = [None if name is None else str(name).strip() for name in rows[0]]
+    header = [None if name is None else unicodedata.normalize("NFC", str(name).strip()) for name in rows[0]]
     width = max((index + 1 for row in rows for index, value in enumerate(row) if value is not None), default=0)
     header += [None] * (width - len(header))
     nameless = [index for index in range(width) if not header[index]]

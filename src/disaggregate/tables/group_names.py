@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import pandas as pd
 
 from disaggregate.tables.ids import Ids, by_spelling, group_ids
-from disaggregate.tables.messages import plural, some
+from disaggregate.tables.messages import plural, shown_name, some
 from disaggregate.tables.problems import Problem
 
 
@@ -69,7 +69,7 @@ def match_groups(people: pd.DataFrame, results: pd.DataFrame, group: str) -> tup
             "note",
             "results",
             f"{plural(len(matched), 'group is', 'groups are')} spelt differently in the two tables, and matched "
-            f"one to one: {example!r} is {meant!r}.",
+            f"one to one: {shown_name(example)} is {shown_name(meant)}.",
             "groups",
         )
     )
@@ -84,7 +84,8 @@ def _unclear(of_people: Sequence[Hashable], of_results: Sequence[Hashable]) -> P
     return Problem(
         "error",
         "results",
-        f"groups of people {some(of_people)} and of results {some(of_results)} differ only in capitals, blanks or "
-        "zeros in front, and several matches are possible; spell each group in one way in both tables.",
+        f"groups of people {some(of_people)} and of results {some(of_results)} differ only in capitals, blanks, "
+        "zeros in front or how accents are stored, and several matches are possible; spell each group in one way "
+        "in both tables.",
         "groups",
     )

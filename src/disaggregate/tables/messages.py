@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -11,8 +12,19 @@ _SHOWN = 5
 
 def some(names: Collection[Any]) -> str:
     """List the first names, and say how many more there are."""
-    shown = ", ".join(repr(name) for name in list(names)[:_SHOWN])
+    shown = ", ".join(shown_name(name) for name in list(names)[:_SHOWN])
     return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown
+
+
+def shown_name(name: Any) -> str:
+    """Write a name as Python does, but with codes for accents that are stored apart from their letter.
+
+    On a screen such a name looks like one whose letters hold their accents.
+    """
+    text = repr(name)
+    if not isinstance(name, str) or unicodedata.is_normalized("NFC", name):
+        return text
+    return "".join(f"\\u{ord(one):04x}" if unicodedata.combining(one) else one for one in text)
 
 
 def nearest(name: Any, names: Iterable[Any]) -> Any | None:
@@ -36,7 +48,7 @@ def did_you_mean(name: Any, names: Collection[Any], otherwise: str | None = None
     """
     meant = nearest(name, names)
     if meant is not None:
-        return f"did you mean {meant!r}?"
+        return f"did you mean {shown_name(meant)}?"
     return otherwise or f"there are {some(names)}."
 
 
@@ -46,4 +58,4 @@ def plural(number: int, one: str, many: str | None = None) -> str:
 
 
 def _spelling(name: Any) -> str:
-    return str(name).strip().casefold()
+    return unicodedata.normalize("NFC", str(name)).strip().casefold()

@@ -18,7 +18,7 @@ from disaggregate.tables.column_roles import (
     require_roles,
     takes_columns,
 )
-from disaggregate.tables.messages import nearest, some
+from disaggregate.tables.messages import nearest, shown_name, some
 from disaggregate.tables.problems import TableError
 
 __all__ = ["OF_PEOPLE", "OF_RESULTS", "ROLES", "Roles", "columns_without_role", "resolve_roles"]
@@ -90,10 +90,10 @@ def _unknown(role: str, name: str, table: str, tables: dict[str, list]) -> str:
     if elsewhere := [other for other in tables if name in tables[other]]:
         if role != "group":
             return f"{role}: {name!r} is a column of {elsewhere[0]}, but {role} is looked for in {table}."
-        known = f"Its columns are {some(tables[table])}" if meant is None else f"It has {meant!r}"
+        known = f"Its columns are {some(tables[table])}" if meant is None else f"It has {shown_name(meant)}"
         found = f"{name!r} is a column of {elsewhere[0]}, but not of {table}"
         return f"group: {found}. {known}: call it {name!r} in both."
-    hint = f"did you mean {meant!r}?" if meant is not None else f"its columns are {some(tables[table])}."
+    hint = f"did you mean {shown_name(meant)}?" if meant is not None else f"its columns are {some(tables[table])}."
     return f"{role}: {table} has no column {name!r}; {hint}"
 
 

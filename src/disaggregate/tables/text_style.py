@@ -24,6 +24,11 @@ WESTERN = "cp1252"
 
 _MARKS = ((codecs.BOM_UTF8, UTF8), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_OTHER_KINDS = {
+    b"PK\x03\x04": "a packed file, as Excel workbooks are: let its name end in .xlsx if it is one, or unpack it.",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook: save it as .xlsx.",
+    b"PAR1": "a Parquet file: let its name end in .parquet.",
+}
 _LOOKED_AT = 2**20  # bytes, from which the separator is found
 _RECORDS = 200
 _GUESSES = ("cp1252", "cp1250", "mac-roman")  # encodings to choose from
@@ -69,6 +74,7 @@ def style_of(path: Path, reading: Reading) -> TextStyle:
             start = file.read(_LOOKED_AT)
     except (OSError, EOFError, zlib.error) as error:
         raise TableError(f"{path} cannot be read: {error}.") from error
+    _require_text(path, start)
     encoding = reading.encoding or _encoding(path, start)
     text = start.decode(encoding if encoding != UTF8 else UTF8, errors="replace")
     lines = text.splitlines(keepends=True)
@@ -76,6 +82,13 @@ def style_of(path: Path, reading: Reading) -> TextStyle:
     if hint:
         return TextStyle(encoding, reading.separator or hint[1], 1)
     return TextStyle(encoding, reading.separator or _separator(path, text, is_all=len(start) < _LOOKED_AT))
+
+
+def _require_text(path: Path, start: bytes) -> None:
+    """Refuse workbooks and Parquet files that are called as texts are."""
+    for mark, kind in _OTHER_KINDS.items():
+        if start.startswith(mark):
+            raise TableError(f"{path} is no text but {kind}")
 
 
 def style_notes(path: Path, style: TextStyle, reading: Reading, example: str | None) -> list[Problem]:
