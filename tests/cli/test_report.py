@@ -61,6 +61,12 @@ def test_a_mistake_is_one_message_and_no_file(folder, tmp_path, capsys, options,
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_page_is_not_called_as_another_kind_of_file_is(folder, tmp_path, capsys):
+    assert main(command(folder, tmp_path / "r.pdf")) == 2
+    assert "expected an --output that ends in .html" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["people.csv", "m.dgz"])
 def test_what_it_reads_is_not_written_over(folder, capsys, name):
     before = (folder / name).read_bytes()

@@ -111,7 +111,11 @@ def test_unknown_parameters_are_refused(dense, tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "parameters_of", lambda model: {"sneaky": 1})
     module.save_model(dense, tmp_path / "m.dgz")
-    with pytest.raises(ArchiveError, match="does not describe a classifier"):
+    with pytest.raises(ArchiveError, match=r"does not describe a classifier of this version\.$"):
+        dg.load(tmp_path / "m.dgz")
+    monkeypatch.setattr(module, "_versions", lambda: {"disaggregate": "9.1"})
+    module.save_model(dense, tmp_path / "m.dgz")
+    with pytest.raises(ArchiveError, match=r"written by disaggregate 9\.1, and this is 0.*: load it with that"):
         dg.load(tmp_path / "m.dgz")
 
 

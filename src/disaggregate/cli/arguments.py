@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
+from disaggregate.cli.errors import in_words
 from disaggregate.storage.atomic_files import require_writable
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
@@ -57,7 +58,9 @@ def output_path(text: str) -> Path:
             raise argparse.ArgumentTypeError(f"folder {str(path.parent)!r} does not exist; create it first")
         require_writable(path)
     except (OSError, RuntimeError, ValueError) as error:
-        raise argparse.ArgumentTypeError(f"cannot write {text!r} ({error}); choose another place") from error
+        raise argparse.ArgumentTypeError(
+            f"cannot write {text!r} ({in_words(error)}); choose another place"
+        ) from error
     return path
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from disaggregate.cli.arguments import output_path
 from disaggregate.cli.command import add_min_group_size, add_model_and_people, new_command
-from disaggregate.cli.errors import errors_for_user
+from disaggregate.cli.errors import CommandError, errors_for_user
 from disaggregate.cli.output import add_json_argument, load_analysis, print_json
 from disaggregate.cli.people_table import read_people
 from disaggregate.cli.table_arguments import names
@@ -25,6 +25,7 @@ examples:
   disaggregate report model.dgz people.csv -o report.html --by educ,race --feature age,educ \\
       --title "New York 2016" --question "Who voted, and for whom?"
 """
+_PAGES = ("", ".html", ".htm", ".xhtml")  # anything else would be opened as what it is not
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -66,6 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
     from rich.console import Console
 
+    if arguments.output.suffix.lower() not in _PAGES:
+        raise CommandError(f"expected an --output that ends in .html, got '{arguments.output}'; a page is HTML")
     waiting = Console(stderr=True, quiet=arguments.json).status("writing the report")
     with errors_for_user(), waiting:
         from disaggregate.report import write_report

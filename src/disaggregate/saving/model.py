@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import platform
+import re
 from collections.abc import Callable
 from importlib.metadata import version
 from numbers import Integral
@@ -68,6 +69,7 @@ _SINCE_LATER: dict[str, Any] = {
     "context_": None,
     "group_effects_": None,
 }  # what a file of an older version may lack
+_VERSION = re.compile(r"[0-9A-Za-z.+]{1,30}")
 _SAVED = (*_FITTED, *_SINCE_LATER)
 
 
@@ -150,9 +152,22 @@ def read_saved(path: Any, make_classifier: Callable[..., Any], make_analysis: Ca
     try:
         model = _read_model(path, document, reader, make_classifier)
         tables = reader.read(document.get("tables"))
+        return model if tables is None else _read_analysis(path, model, tables, make_analysis)
     except RecursionError as error:
         raise ArchiveError(f"{path} is damaged: its description has no end.") from error
-    return model if tables is None else _read_analysis(path, model, tables, make_analysis)
+    except ArchiveError as error:
+        raise ArchiveError(f"{error}{_of_another_version(document)}") from error
+
+
+def _of_another_version(document: dict[str, Any]) -> str:
+    """Say by which other version a file was written, which is likelier than damage."""
+    versions = document.get("versions")
+    theirs, ours = versions.get("disaggregate") if isinstance(versions, dict) else None, version("disaggregate")
+    if not isinstance(theirs, str) or theirs == ours or not _VERSION.fullmatch(theirs):
+        return ""
+    return (
+        f" It was written by disaggregate {theirs}, and this is {ours}: load it with that version, or fit again."
+    )
 
 
 def _read_analysis(path: Any, model: Any, tables: Any, make: Callable[..., Any]) -> Any:
