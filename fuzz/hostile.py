@@ -76,6 +76,12 @@ def _write_ways_of_writing(folder: Path, people: pd.DataFrame, results: pd.DataF
         folder / "percent.csv", index=False
     )
     results.assign(share=100 * results["share"]).to_csv(folder / "hundred.csv", index=False)
+    people.assign(age=[f"\u2212{age}" for age in people["age"].abs()]).to_csv(folder / "printed.csv", index=False)
+    apart = {"town 0": "Gene\u0300ve", "town 1": "Zu\u0308rich"}
+    results.assign(g=results["g"].replace(apart)).to_csv(folder / "apart.csv", index=False)
+    people.assign(g=people["g"].replace(apart).str.normalize("NFC")).to_csv(folder / "whole.csv", index=False)
+    people.to_excel(folder / "book.xlsx", index=False)
+    (folder / "book.xlsx").rename(folder / "book.csv")
     below = folder / "year=2024" / "people"
     below.mkdir(parents=True)
     people.assign(age=people["age"].astype(np.float16)).to_parquet(below / "part.parquet", index=False)
@@ -129,6 +135,8 @@ def _with_few_reports(folder: Path) -> Iterator[Case]:
     yield kind, "a page about few", page, FINE, "page.html"
     yield kind, "is its word 'suppressed'", partial(_holds, folder / "page.html", "suppressed"), FINE, "suppressed"
     nobody = ["report", *_about(folder), "-o", str(folder / "page.html"), "--min-group-size", "49"]
+    named = ["report", *_about(folder), "-o", str(folder / "page.pdf")]
+    yield kind, "a page called as a PDF is", named, MISTAKE, "ends in .html"
     yield kind, "a page about too few", nobody, MISTAKE, "fewer than --min-group-size"
     whole = ["fit", *_tables(folder), *SHORT, "--landmarks", "3", "-o", str(folder / "anonymous.dgz")]
     yield kind, "a model without people", whole, FINE, "converged"
@@ -289,6 +297,9 @@ def _ways_of_writing(folder: Path) -> Iterator[Case]:
     yield "reading", "dollars", check("dollars.csv"), FINE, "amounts of money"
     yield "reading", "capitals and blanks", check("capitals.csv"), FINE, "matched one to one"
     yield "reading", "per cent", check("people.csv", "percent.csv"), FINE, "percentages"
+    yield "reading", "the minus of print", check("printed.csv"), FINE, "is read as -"
+    yield "reading", "accents stored apart", check("whole.csv", "apart.csv"), FINE, "matched one to one"
+    yield "reading", "a workbook called .csv", check("book.csv"), MISTAKE, ".xlsx"
     yield "reading", "shares from 0 to 100", check("people.csv", "hundred.csv"), FINE, "are percentages"
     yield "reading", "shares above 1", check("people.csv", "above.csv"), MISTAKE, "would stop"
     yield "reading", "a number with two meanings", check("people.csv", "ambiguous.csv"), MISTAKE, "--decimal"

@@ -50,6 +50,7 @@ def test_it_answers_machines(folder, tmp_path, capsys):
     [
         (["--by", "sex,hair"], "no column 'hair'"),
         (["--feature", "height"], "'height' is no feature"),
+        (["--feature", "agee"], "did you mean 'age'?"),
         (["--level", "2"], "expected a number between 0 and 1"),
     ],
 )

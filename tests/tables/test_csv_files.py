@@ -157,7 +157,7 @@ def test_what_spreadsheets_write(write, name, text, encoding):
 
 
 @pytest.mark.parametrize(
-    ("written", "expected"), [("\u22125", -5.0), ("(5)", -5.0), ("\u0665", 5.0), ("\uff15", 5.0)]
+    ("written", "expected"), [("\u22125.5", -5.5), ("(5)", -5.0), ("\u0665", 5.0), ("\uff15", 5.0)]
 )
 def test_numbers_as_in_print_are_read_and_reported(write, written, expected):
     path = write(f"town,balance\na,{written}\nb,7\n")

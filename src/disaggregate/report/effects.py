@@ -17,6 +17,7 @@ from disaggregate.report.percentages import level_in_words
 from disaggregate.report.subgroups import has_few_levels
 from disaggregate.report.tables import as_estimates
 from disaggregate.tables.encoded_columns import NumberColumn
+from disaggregate.tables.messages import did_you_mean
 from disaggregate.tables.problems import TableError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def effects_of(
     unknown = [name for name in names if name not in analysis.encoder.features]
     if unknown:
         raise TableError(
-            f"{unknown[0]!r} is no feature of the fit; those are {', '.join(analysis.encoder.features)}."
+            f"{unknown[0]!r} is no feature of the fit; {did_you_mean(unknown[0], analysis.encoder.features)}"
         )
     numbers = [name for name in names if name in _numbers(analysis) and not _is_yes_or_no(people[name])]
     options: dict[str, Any] = {"level": level, "min_group_size": min_group_size}

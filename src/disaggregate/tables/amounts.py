@@ -23,7 +23,6 @@ _AMOUNT = re.compile(
     rf"(?P<number>\d[\d.,'{_BLANKS}]*|[.,]\d+)(?P<power>[eE][-+]?\d+)?\s*(?P<after>{_CURRENCY})?\s*(?P<percent>%)?"
 )
 _IN_BRACKETS = re.compile(r"\s*\((.*)\)\s*")  # as accounts show what is below zero
-_SET_APART = re.compile(rf"\d[.,'{_BLANKS}]\d{{3}}")
 _GROUPS = rf"[1-9]\d{{0,2}}(?:['{_BLANKS}]\d{{3}})+"
 _BY_DECIMAL = {
     ".": re.compile(rf"(?:\d+|{_GROUPS}|[1-9]\d{{0,2}}(?:,\d{{3}})+)?(?:\.\d*)?"),
@@ -252,7 +251,7 @@ def _way(form: Form, decimal: str) -> tuple[str, str]:
     kind = {"percentages": "percent", "amounts of money": "currency", "decimal commas": "decimal"}
     if words:
         return kind[words[0]], " with ".join(words)
-    is_set_apart = form.odd is None or _SET_APART.search(form.odd)
+    is_set_apart = form.odd is None or _DROPPED[decimal].search(form.odd.strip())
     return ("thousands", "thousands set apart") if is_set_apart else ("signs", "signs or digits as in print")
 
 
