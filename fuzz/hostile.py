@@ -234,6 +234,8 @@ def _what_fails_at_the_end(folder: Path) -> Iterator[Case]:
     yield "end", "a name too long", [*fit, str(folder / ("x" * 300 + ".dgz"))], MISTAKE, "cannot write"
     if os.geteuid() != 0:
         yield "end", "a folder to read", [*fit, str(folder / "read only" / "m.dgz")], MISTAKE, "cannot write"
+    if Path("/proc/self").is_dir():  # not even the superuser may
+        yield "end", "a folder that takes no files", [*fit, "/proc/m.dgz"], MISTAKE, "cannot write"
     many = ["fit", *_tables(folder), "--chains", "4294967295", "-o", str(folder / "own.dgz")]
     yield "end", "more draws than the disk holds", many, MISTAKE, "MB are free"
     yield (

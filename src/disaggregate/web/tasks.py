@@ -126,8 +126,6 @@ def _told(level: str, where: str, message: str, choices: Any = ()) -> dict[str, 
 
 def subgroups(folder: str, by: list[str], min_group_size: int = 1) -> dict[str, Any]:
     """Estimate the share of each subgroup by some columns, drawn and as a table."""
-    import pandas as pd
-
     from disaggregate.analysis import load
     from disaggregate.report.page import render_sections
     from disaggregate.report.subgroups import estimates_by
@@ -137,8 +135,7 @@ def subgroups(folder: str, by: list[str], min_group_size: int = 1) -> dict[str, 
     unknown = [name for name in by if name not in people]
     if unknown:
         raise ValueError(f"the table of people has no column {unknown[0]!r}.")
-    section, table = estimates_by(analysis, people, by, min_group_size=min_group_size)
-    pd.DataFrame(table).to_csv(Path(folder, "subgroups_asked.csv"), index=False)
+    section, _ = estimates_by(analysis, people, by, min_group_size=min_group_size)
     return {"html": render_sections([section], heading=3)}
 
 
