@@ -68,7 +68,7 @@ def random_tables(rng: np.random.Generator, n_outcomes: int = 2) -> tuple[pd.Dat
 
 
 def leaks(people: pd.DataFrame, results: pd.DataFrame, folder: Path, with_places: bool = False) -> Iterator[str]:
-    """Yield what could be learnt about the one person."""
+    """Yield what could be learned about the one person."""
     shares = [str(name) for name in results.columns[1:]]
     reports: dict[str, Any] = {"share": "share"} if len(shares) == 1 else {"shares": shares}
     settings = {**SETTINGS, "context": with_places, "group_effects": with_places}

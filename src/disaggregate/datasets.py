@@ -37,8 +37,8 @@ def make_districts(*, random_state: RandomState = None) -> Bunch:
 
     Groups A, B and C hold 19, 16 and 20 individuals, of whom 14, 4 and 17 are positive; the shares are
     those that the paper reports: 0.73, 0.25 and 0.85. Positives lie in two clouds with the
-    negatives between them, so that no straight line separates them. Positions depend on the label and on
-    nothing else, in every district.
+    negatives between them, so that no straight line separates them. Positions depend only on the label
+    in every district.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def make_hidden_cluster(*, n_groups: int = ALL_GROUPS, random_state: RandomState
         Number of groups of eight. Thirteen in 75 (rounded, at least one) hold positives, so a fresh or a
         larger test set of the same population is one call with another ``random_state``.
     random_state : int, numpy Generator, numpy RandomState or None, default=None
-        Seed of the positions, of the groups with positives and of the places of the positives in them.
+        Seed of the positions, the groups with positives, and the positives within them.
 
     Returns
     -------

@@ -66,11 +66,11 @@ _MOVES: dict[bool, Moves] = {False: "dense", True: "sparse"}
 
 
 class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimator):
-    """Learn a classifier of individuals from what is known of groups of them.
+    """Classifier of individuals that is learned from statistics of groups.
 
-    A Bayesian kernel probit model (Kück & de Freitas, UAI 2005), trained by MCMC on the reported
+    A Bayesian kernel probit model (Kück & de Freitas, UAI 2005), fitted by MCMC to the reported
     fraction of positives, or other evidence, of each group. With a label for every row and no groups it is
-    the supervised model that the paper grew from (Tham, Doucet & Ramamohanarao, ICML 2002).
+    the supervised model on which the paper is based (Tham, Doucet & Ramamohanarao, ICML 2002).
 
     Parameters come in three groups: the model (``kernel`` to ``confidence``), the sampler (``n_chains`` to
     ``n_replicas``), and how it runs (``n_jobs`` to ``storage``).
@@ -78,7 +78,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
     Parameters
     ----------
     kernel : str or callable, default="auto"
-        A kernel that ``sklearn.metrics.pairwise.pairwise_kernels`` knows, "matern32", "matern52", or a function of
+        Name of a kernel of ``sklearn.metrics.pairwise.pairwise_kernels``, "matern32", "matern52", or a function of
         two matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
         given the reports; with spike and slab it is the most probable one.
     gamma : float, "scale" or "auto", default="auto"
@@ -88,58 +88,58 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         "degree" of the polynomial kernel, by default 3, and "coef0" of the polynomial and the sigmoid kernel, by
         default 1.
     centers : "auto", "all", int or array, default="auto"
-        Where kernels sit: on every individual, on this many k-means++ landmarks, or on these points. "auto" is
-        every one of up to 2,000 individuals, and 1,000 landmarks of more; with spike and slab every one.
+        Centres of the kernels: all individuals, this many k-means++ landmarks, or these points. "auto" is
+        all individuals if there are up to 2,000, otherwise 1,000 landmarks; with spike and slab all individuals.
     intercept : bool, default=True
-        Whether a constant is always in the model, outside the selection of kernels.
+        Whether the model has a constant, which is not subject to the selection of kernels.
     prior : "gaussian_process", "spike_slab", GaussianProcess or SpikeSlab, default="gaussian_process"
-        Prior of the weights of the kernels: a Gaussian process, or spike and slab as in the paper. An object has
-        parameters of its own, such as ``GaussianProcess(emphasis=1.0)`` or ``SpikeSlab(a=1, b=9)``.
+        Prior of the weights of the kernels: a Gaussian process, or spike and slab as in the paper. Objects such as
+        ``GaussianProcess(emphasis=1.0)`` or ``SpikeSlab(a=1, b=9)`` set parameters of the prior.
     context : bool or "auto", default=False
-        Whether people of the same features may differ by the average features of their group: a district's
-        make-up, say, may matter to the vote of each of its people. Reports can hardly separate that from an
-        effect of their own features, so intervals become wider. It has a scale of its own, which shrinks where the
-        reports do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
+        Whether the average features of a group predict the labels of its members: the composition of a district
+        may affect the vote of each of its people. Reports can hardly separate that from an
+        effect of people's own features, so intervals become wider. The component has its own scale, which shrinks
+        where the reports do not need it. "auto" is True where ``y`` describes groups. For Gaussian processes.
     group_effects : bool or "auto", default="auto"
-        Whether each group has an intercept of its own, for what makes places differ beyond their people's
-        features. For groups that were not in the fit it is integrated over. It has a scale of its own, too.
+        Whether each group has an intercept of its own, for differences between places beyond the features of
+        their people. For groups that were not in the fit it is integrated out. The component has its own scale.
         "auto" is True where rows are a sample (:class:`disaggregate.evidence.Population`) or cells (``counts``).
         For Gaussian processes.
     confidence : float, mapping or "auto", default=1000
         Confidence chi in plain shares, from 0 to infinity, one for all or one per group. "auto" learns how exact
-        reports are, one confidence for all groups with a heavy tail for single ones, for two outcomes and up to
-        50,000 rows; ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
+        reports are: one confidence for all groups, with a heavy tail for single reports, for two outcomes and up
+        to 50,000 rows. ``posterior_.confidence`` has the draws, and the verdict names groups whose report does not
         fit. For Gaussian processes.
     n_chains : int, default=4
         Number of chains.
     n_draws : int or "auto", default="auto"
         Kept draws per chain. "auto" adds draws in rounds, from 250 to 4,000, until R-hat is at most 1.01 and
-        effective draws are at least 400; a number is kept to.
+        the effective sample size at least 400.
     n_burn : int or "auto", default="auto"
-        Sweeps that are discarded first. "auto" is 250 where draws are added in rounds, and else 1,000.
+        Sweeps that are discarded first. "auto" is 250 if draws are added in rounds, otherwise 1,000.
     thin : int, default=1
         Sweeps per kept draw.
     n_replicas : int or None, default=None
-        Number of replicas of each chain on a ladder of powers of the evidence. None, with a Gaussian process, for
-        one where a trial finds one mode and chains from dispersed starts agree, and else for just enough that
-        neighbours swap well; for one where groups have intercepts, whose posterior has one mode, and with spike
-        and slab, whose replicas are expensive.
+        Number of replicas of each chain on a ladder of powers of the evidence. None chooses the number: with a
+        Gaussian process, 1 if a trial finds one mode and chains from dispersed starts agree, otherwise just enough
+        that neighbours swap well. It is 1 where groups have intercepts, because the posterior then has one mode,
+        and with spike and slab, because replicas are expensive there.
     n_jobs : int or None, default=None
         Threads over which chains run; None and -1 mean one per core. The draws do not depend on it.
     random_state : int, Generator, RandomState or None, default=None
         Seed; the same one gives the same draws.
     progress : bool, "auto" or callable, default="auto"
-        Whether to show a line on standard error with what the fit is doing, how far it is and how long it will
-        take; "auto" for fits of more than some ten seconds. Or a function that is called instead, as
-        ``progress(n_done, n_sweeps, what)``, by whichever thread made it. Files leave it behind.
+        Whether to show a line on standard error with the current stage, the progress and the time left; "auto" for
+        fits of more than some ten seconds. Or a function that is called instead, as
+        ``progress(n_done, n_sweeps, what)``, by any of the threads. It is not saved in files.
     executor : object with ``map``, or distributed.Client, optional
-        Where chains run instead of on threads, such as a ``concurrent.futures`` executor or the workers of a Dask
-        cluster; the draws are the same. Clones share it; pickles leave it behind. Large data are held there in
-        partitions, and all chains are moved from here.
+        Runs chains instead of threads of this process: a ``concurrent.futures`` executor, or a Dask client.
+        The draws are the same. Clones share it; pickles omit it. With large data the executor holds the
+        partitions, and this process advances the chains.
     storage : "auto", "float64", "float32" or "recomputed", default="auto"
-        How Gaussian processes on more than 50,000 rows keep the kernels' columns: in double precision, in single
-        precision (half the memory; sums stay double), or not at all (computed again for every step; the same
-        draws as in double precision). "auto" is double precision where it fits into memory, else recomputed.
+        How Gaussian processes on more than 50,000 rows store the kernels' columns: in double precision, in single
+        precision (half the memory; sums stay double), or not at all (recomputed in every step; the same
+        draws as in double precision). "auto" is double precision if it fits into memory, otherwise recomputed.
     **deprecated
         Names of release 0.1, accepted with a FutureWarning: ``weights``, ``a``, ``b``, ``mu``, ``nu``, ``latent``
         and ``emphasis``, which are now parameters of the prior, and ``degree`` and ``coef0``.
@@ -147,25 +147,25 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes: [0, 1] for groups that report shares, or the outcomes that their reports name; the labels for
+        The classes: [0, 1] if groups report shares, the outcomes if reports name them, and the labels in
         supervised learning.
     posterior_ : Posterior
         Draws of the parameters.
     label_proba_ : ndarray of shape (n_rows,)
-        Probability that each training individual is positive, given its own group's evidence too; with more than
-        two classes of each of them, shape (n_rows, n_classes).
+        Probability that each training individual is positive, given the evidence of its own group too; with more
+        than two classes, the probability of each class, shape (n_rows, n_classes).
     context_ : Context or None
-        Average features of the groups, where they may matter.
+        Average features of the groups, with ``context``.
     group_effects_ : GroupEffects or None
-        The groups that have an intercept of their own, in the order of ``posterior_``.
+        The groups that have an intercept, in the order of ``posterior_``.
     stopped_early_ : str
-        What is missing, in words, when the fit was interrupted; else empty.
+        What is missing, in words, if the fit was interrupted; otherwise empty.
     diagnostics_ : Diagnostics
-        R-hat, effective draws, swaps, the weights of the kernels, and a verdict in words.
+        R-hat, effective sample sizes, swaps, the weights of the kernels, and a verdict in words.
     log_evidence_ : LogEvidence
-        Log marginal likelihood of the reports, ``value`` and ``std_error``, from a ladder of replicas or from the
-        trial that found that none is needed; not there with ``n_replicas=1``, nor where kernels are compared by
-        their modes alone.
+        Log marginal likelihood of the reports, ``value`` and ``std_error``, from a ladder of replicas, or from the
+        trial that found that none is needed. It is missing with ``n_replicas=1``, and where kernels are compared
+        by their modes alone.
     n_features_in_, feature_names_in_
         As usual in scikit-learn.
 
@@ -252,30 +252,31 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         X : dataframe or array-like of shape (n_rows, n_features)
             One row per individual; numeric features.
         y : mapping, Series, array-like, dataframe or structured target
-            What the groups report: group to share or evidence; one share per row; a dataframe [group, share];
-            or :func:`disaggregate.group_target`. For several outcomes: a dataframe of shares with a row per group
-            and a column per outcome, or group to ``{outcome: share}`` or to
+            Reports of the groups: a mapping from group to share or evidence; one share per row; a dataframe
+            [group, share]; or :func:`disaggregate.group_target`. For several outcomes: a dataframe of shares with
+            a row per group and a column per outcome, or group to ``{outcome: share}`` or to
             :class:`disaggregate.evidence.Counts`, ``Shares`` or ``Bounds``. Without groups: one label per row.
         groups : array-like of shape (n_rows,), optional
             Group id of each row; any hashable values.
         sample_weight : array-like of shape (n_rows,), optional
-            Survey weights: a group's share is then the weighted share of its members. They are rounded to whole
+            Survey weights: the share of a group is the weighted share of its members. They are rounded to whole
             units, equal ones to one unit each; ``diagnostics_`` says by how much that can move a share. In a group
-            that reports a :class:`disaggregate.evidence.Population` they say how much each stands for in it.
+            that reports a :class:`disaggregate.evidence.Population` they say how many people of it each row
+            represents.
         counts : array-like of shape (n_rows,), optional
             How many people each row stands for: rows are then cells of a table, of several people with the same
             features, and a group's report covers all of them.
         warm_start : bool, default=False
-            Whether to go on from the last fit of this object, on the same data and settings, and add
-            ``n_draws`` draws to its own. An object that was not fitted yet is fitted as usual.
+            Whether to continue the last fit of this object, on the same data and settings, and add
+            ``n_draws`` draws. An object that was not fitted yet is fitted as usual.
         checkpoint : str or Path, optional
-            File to write the state of all chains to, every so often and at the end.
+            File to which the state of all chains is written, regularly and at the end.
         resume : bool, default=False
-            Whether to go on from the checkpoint, to the very draws of an uninterrupted fit. Without a file there
-            the fit starts anew.
+            Whether to continue from the checkpoint, with the same draws as an uninterrupted fit. Without a file
+            there the fit starts from the beginning.
         draws_to : str or Path, optional
-            Empty folder to keep the draws in, for fits with more of them than memory holds. The model reads them
-            there as long as it exists, so do not remove it before; a saved model holds its own copy.
+            Empty folder for the draws, if they are too many for memory. The model reads them
+            there, so do not remove it while you use the model; a saved model has its own copy.
 
         Returns
         -------
@@ -394,7 +395,7 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
             defer_interrupts()  # from the first sweep on
             fitted = session.run(partial(missing_draws, X=training) if self.n_draws == "auto" else None)
             if fitted.stopped_early:
-                defer_interrupts()  # that one was heard
+                defer_interrupts()  # that an interrupt was noted
         self.classes_, self._session = classes, session
         self.context_ = context
         self.group_effects_ = GroupEffects(data.names) if plan.has_places else None
@@ -435,9 +436,9 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         return self._fitted.ladder.log_evidence
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, counts: Any = None) -> float:
-        """Judge predictions: accuracy for labels, mean log likelihood of the evidence for groups.
+        """Score predictions: accuracy for labels, mean log-likelihood of the evidence for groups.
 
-        The second is a proper score that chooses hyper-parameters without anybody's label.
+        The second is a proper scoring rule, which chooses hyperparameters without labels.
 
         Parameters
         ----------
@@ -466,16 +467,16 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         """Write the fitted model to a file, which :func:`disaggregate.load` reads.
 
         The file holds arrays and plain data, no code. With ``centers="all"`` it holds the features of every
-        training individual, with a number or "auto" those of some, so treat it as you treat those. With
+        training individual, with a number or "auto" those of some, so protect it like the data. With
         ``centers=disaggregate.privacy.landmarks(X, 200)`` and ``anonymise=True`` it holds no person's.
 
         Parameters
         ----------
         path : str or Path
-            Where to, usually ``*.dgz``; an existing file is replaced once the new one is complete.
+            File to write, usually ``*.dgz``; an existing file is replaced once the new one is complete.
         anonymise : bool, default=False
-            Whether to leave out everything about training individuals; predictions stay the same. Refused, with
-            advice, where kernels sit on individuals.
+            Whether to leave out all data on training individuals; predictions stay the same. Refused, with
+            advice, if kernels are centred at individuals.
         min_group_size : int, default=5
             Smaller groups are left out when anonymising.
         """

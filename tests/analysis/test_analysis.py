@@ -79,7 +79,7 @@ def test_effects_of_named_features(analysis, tables):
     assert table["term"].tolist() == ["age", "place"]
     assert table["contrast"].tolist() == ["+1", "town - land"]
     assert (table["estimate"] > 0).all()
-    with pytest.raises(TableError, match="'height' is no feature"):
+    with pytest.raises(TableError, match="'height' is not a feature"):
         analysis.effects(people, "height")
     steps = analysis.effects(people, {"age": 10, "place": "town"})
     assert steps["contrast"].tolist() == ["+10", "land - town"]

@@ -117,7 +117,7 @@ def test_a_report_counts_people(analysis, tables, tmp_path):
     cells, _ = tables
     write_report(analysis, cells, tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert f"{cells['n'].sum():,}, everybody in each group" in page
+    assert f"{cells['n'].sum():,}, all people of each group" in page
     assert "as a whole group, for reasons that no feature measures" in page
 
 

@@ -70,7 +70,7 @@ def test_bad_input_is_explained(draws):
         contrast(found, found.only(sex="f"))
     with pytest.raises(ValueError, match="same posterior draws, got 50 and 49"):
         contrast(found, subgroup_draws(of_table(draws[1:]), PEOPLE, ["sex", "age"]))
-    with pytest.raises(ValueError, match="same replicate weights"):
+    with pytest.raises(ValueError, match="replicate weights must be the same"):
         contrast(found, subgroup_draws(of_table(draws), PEOPLE, ["sex", "age"], replicates=np.ones((4, 2))))
     none = subgroup_draws(of_table(np.zeros((50, 4))), PEOPLE, ["sex", "age"])
     with pytest.raises(ValueError, match="is 0 in some draws"):

@@ -49,13 +49,13 @@ def test_the_usual_grid(rng):
 
 
 def test_bad_input_is_explained():
-    with pytest.raises(ValueError, match=r"'c' is no level of 'town'; its levels are \['b', 'a'\]"):
+    with pytest.raises(ValueError, match=r"'c' is not a level of 'town'; its levels are \['b', 'a'\]"):
         predictions(additive, PEOPLE, {"town": ["c"]})
     with pytest.raises(ValueError, match="the grid of 'x' is empty"):
         predictions(additive, PEOPLE, {"x": []})
     with pytest.raises(ValueError, match="the grid of 'x' must be a list"):
         predictions(additive, PEOPLE, {"x": 3.0})
-    with pytest.raises(ValueError, match="column 'estimate' would be called as a result"):
+    with pytest.raises(ValueError, match="column 'estimate' has the name of a result"):
         predictions(additive, PEOPLE.rename(columns={"x": "estimate"}), "estimate")
 
 

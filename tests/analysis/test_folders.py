@@ -199,7 +199,7 @@ def with_context(tables):
 
 
 def strange_people(people):
-    """Half of the people live in a group that the fit did not have, and have a level that it did not meet."""
+    """Half of the people live in a group that was not in the fit, and have a level that it did not meet."""
     is_new = np.arange(len(people)) % 2 == 0
     return people.assign(district=people["district"].where(~is_new, 100), job=people["job"].where(~is_new, "x"))
 
@@ -208,8 +208,8 @@ def test_predictions_of_a_folder_say_what_the_fit_did_not_meet(with_context, tab
     folder, lines = write(strange_people(tables[0]), tmp_path / "people", 3), []
     predict_folder(with_context, folder, tmp_path / "out", n_jobs=1, on_unfamiliar=lines.extend)
     assert len(lines) == 2  # one each, though there are three files
-    assert "60 rows in 1 group that the fit did not have: 100" in lines[0]
-    assert "'job': levels that the fit did not meet" in lines[1]
+    assert "60 rows in 1 group that were not in the fit: 100" in lines[0]
+    assert "'job': levels that were not in the fit" in lines[1]
     with pytest.warns(TableWarning, match="60 rows in 1 group"):
         predict_folder(with_context, folder, tmp_path / "again", n_jobs=1)
 

@@ -107,7 +107,7 @@ def test_what_would_change_nothing_is_not_offered(analysis, tables):
     of_sample = changes_of(replace(analysis, classifier=sampled))
     assert of_sample == ["rbf", "weak", "strong", "no_context"]
     assert changes_of(analysis) == ["trust", "rbf", "weak", "strong", "context"]
-    with pytest.raises(ValueError, match="trust, rbf, weak, strong, context; 'linear' is none of them"):
+    with pytest.raises(ValueError, match="trust, rbf, weak, strong, context; 'linear' is not one of them"):
         subgroup_sensitivity(analysis, tables[0], ["sex"], ["linear"])
 
 

@@ -74,7 +74,7 @@ def test_where_room_is_short_a_row_says_once_that_it_is_suppressed_and_why_benea
 def test_names_that_few_people_have_are_warned_of():
     rows = pd.DataFrame({"income": [1, 2, 3], "note": ["", *["suppressed: fewer than 10 people"] * 2]})
     (warning,) = names_of_few(rows, ["income"])
-    assert "2 of 3 rows are suppressed, and still name what few people have of 'income'" in warning
+    assert "2 of 3 rows are suppressed, but still show rare values of 'income'" in warning
     assert not list(names_of_few(rows[:2], ["income"]))
     assert not list(names_of_few(rows.assign(note="suppressed: a smaller one would follow from it"), ["income"]))
     assert not list(names_of_few(rows[["income"]], ["income"]))

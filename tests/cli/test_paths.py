@@ -50,13 +50,13 @@ def test_an_output_that_is_an_input_is_refused(folder, capsys, arguments):
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert main(arguments) == 2
     complaint = capsys.readouterr().err
-    assert "must be another file than" in complaint or "must not lie in the folder of" in complaint
+    assert "must not be the same file as" in complaint or "must not lie in the folder of" in complaint
     assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
 
 
 def test_a_new_file_beside_the_inputs_is_none_of_them(folder, capsys):
     assert main(["effects", *ABOUT, "-o", "people2.csv"]) == 2
-    assert "model.dgz is damaged or is no model file" in capsys.readouterr().err
+    assert "model.dgz is damaged or not a model file" in capsys.readouterr().err
 
 
 def test_a_home_that_nobody_has_is_a_mistake(folder, capsys):

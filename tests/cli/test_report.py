@@ -49,7 +49,7 @@ def test_it_answers_machines(folder, tmp_path, capsys):
     ("options", "message"),
     [
         (["--by", "sex,hair"], "no column 'hair'"),
-        (["--feature", "height"], "'height' is no feature"),
+        (["--feature", "height"], "'height' is not a feature"),
         (["--feature", "agee"], "did you mean 'age'?"),
         (["--level", "2"], "expected a number between 0 and 1"),
     ],
@@ -72,7 +72,7 @@ def test_a_page_is_not_called_as_another_kind_of_file_is(folder, tmp_path, capsy
 def test_what_it_reads_is_not_written_over(folder, capsys, name):
     before = (folder / name).read_bytes()
     assert main(command(folder, folder / name)) == 2
-    assert "another file" in capsys.readouterr().err
+    assert "same file" in capsys.readouterr().err
     assert (folder / name).read_bytes() == before
 
 
@@ -100,7 +100,7 @@ def test_sensitivity_is_a_table_that_the_page_shows(folder, tmp_path, capsys):
     ("options", "message"),
     [
         (["--by", "hair"], "no column 'hair'"),
-        (["--by", "sex", "--change", "bold"], "'bold' is none of them"),
+        (["--by", "sex", "--change", "bold"], "'bold' is not one of them"),
         (["--by", "sex", "--level", "7"], "expected a number between 0 and 1"),
     ],
 )

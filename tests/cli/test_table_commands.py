@@ -161,7 +161,7 @@ def test_a_mistake_is_one_message_and_no_file(folder, tmp_path, capsys, argument
 def test_a_table_is_not_written_over_itself(folder, capsys):
     people = str(folder / "people.csv")
     before = (folder / "people.csv").read_bytes()
-    assert "another file" in complaint(["predict", str(folder / "m.dgz"), people, "-o", people], capsys)
+    assert "same file" in complaint(["predict", str(folder / "m.dgz"), people, "-o", people], capsys)
     assert (folder / "people.csv").read_bytes() == before
 
 
@@ -341,7 +341,7 @@ def test_predict_says_what_the_fit_did_not_meet(folder, tmp_path, capsys):
     arguments = ["predict", str(folder / "m.dgz"), str(tmp_path / "people.csv"), "-o", str(tmp_path / "out.csv")]
     assert main(arguments) == 0
     reported = capsys.readouterr().err
-    assert "'place': levels that the fit did not meet" in reported
+    assert "'place': levels that were not in the fit" in reported
     assert "'moon'" in reported
     assert "'age': values around" in reported
     written = pd.read_csv(tmp_path / "out.csv", dtype=str)["probability"]
@@ -350,7 +350,7 @@ def test_predict_says_what_the_fit_did_not_meet(folder, tmp_path, capsys):
 
 def test_a_workbook_is_not_written_over(folder, tmp_path, capsys):
     reported = complaint(["fit", "b.xlsx#people", "b.xlsx#results", *ROLES, "-o", "b.xlsx"], capsys)
-    assert "would destroy" in reported
+    assert "would be overwritten" in reported
 
 
 def test_a_column_that_is_not_there_is_asked_about(folder, capsys):

@@ -116,7 +116,7 @@ def test_settings_that_are_refused(settings, words):
 
 def test_more_than_two_outcomes_are_refused():
     shares = {name: {"a": 0.2, "b": 0.3, "c": 0.5} for name in "ABCD"}
-    with pytest.raises(ValueError, match='confidence="auto" is not yet for shares that name outcomes'):
+    with pytest.raises(ValueError, match='confidence="auto" is not yet supported for shares that name outcomes'):
         small_model(confidence="auto").fit(small_features(), shares, groups=GROUPS)
 
 

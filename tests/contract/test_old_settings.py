@@ -40,7 +40,7 @@ def params(model):
 
 @pytest.mark.parametrize(("old", "new"), SAME.values(), ids=SAME)
 def test_old_arguments_are_taken_with_a_warning(old, new):
-    with pytest.warns(FutureWarning, match="no argument of the classifier any more"):
+    with pytest.warns(FutureWarning, match="no longer an argument of the classifier"):
         made = dg.GroupStatsClassifier(**old)
     assert params(made) == params(dg.GroupStatsClassifier(**new))
 

@@ -1,4 +1,4 @@
-"""With three groups of large cells, chains agree with quadrature on how alike people of one cell are."""
+"""With three groups of large cells, chains agree with quadrature on the overdispersion of cells."""
 
 from __future__ import annotations
 

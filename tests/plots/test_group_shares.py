@@ -35,7 +35,7 @@ def test_the_legend_counts_and_the_misses_are_named(ax, table):
     group_shares(table, ax=ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "as reported",
-        "interval holds the report (2)",
+        "interval contains the report (2)",
         "interval misses it (1)",
         "without a reported share, not drawn (1)",
     ]

@@ -126,7 +126,7 @@ def ladder(swaps=0.4, gain=5.0, n_rungs=6):
 def test_replicas_that_swap(seed):
     verdict = diagnose(chains(seed), X, ladder()).verdict
     assert verdict.startswith("The chains agree")
-    assert "The replicas swap well (6 replicas per chain, neighbours swap in 40% of the tries" in verdict
+    assert "The replicas swap well (6 replicas per chain, neighbours swap in 40% of the attempts" in verdict
 
 
 def test_replicas_that_do_not_swap(seed):

@@ -153,7 +153,7 @@ def test_only_keeps_what_was_asked_for():
         ({"by": ["town"]}, r"people has no column 'town'; its columns are 'sex', 'age'"),
         ({"people": PEOPLE.to_numpy()}, "people must be a dataframe with a row per person, got ndarray"),
         ({"people": PEOPLE.iloc[:0]}, "people is an empty table"),
-        ({"people": PEOPLE.rename(columns={"sex": "n"}), "by": "n"}, "column 'n' would be called as a result"),
+        ({"people": PEOPLE.rename(columns={"sex": "n"}), "by": "n"}, "column 'n' has the name of a result"),
         ({"weights": np.ones(3)}, r"one number for each of the 4 people, got shape \(3,\)"),
         ({"weights": [1, -2, 1, 1]}, r"weights must be 0 or more, got -2.0 at row 1"),
         ({"weights": np.zeros(4)}, "weights are all 0"),

@@ -259,8 +259,8 @@ def test_no_reader_meets_a_number_that_is_none(of_places, tmp_path):
     assert "Log evidence of the reports" not in page.texts
     assert "Gain from the features" not in page.texts
     quantities = [row[0] for row in page.tables["Agreement of the chains: the worst value of each quantity."]]
-    assert "scale of how groups differ as a whole (delta2_place)" in quantities
-    assert "scale of what the make-up of groups does (delta2_context)" in quantities
+    assert "scale of the effect of the group as a whole (delta2_place)" in quantities
+    assert "scale of the effect of group composition (delta2_context)" in quantities
 
 
 def test_draws_that_are_too_few_to_judge_are_no_number(analysis):
@@ -311,7 +311,7 @@ def test_verdict_kernels_settings_and_versions(analysis, page):
     assert diagnostics.verdict in shown
     assert f"{diagnostics.worst_rhat:.3f}" in page.texts
     assert str(diagnostics.ladder.log_evidence) in page.texts
-    kernels = page.tables["Kernels that were compared, and how much each counts in the results."]
+    kernels = page.tables["Kernels that were compared, and the weight of each in the results."]
     assert [row[0] for row in kernels[1:]] == [score.kernel for score in diagnostics.kernels]
     settings = dict(page.tables["Settings of the fit."][1:])
     assert "confidence" not in settings  # the classifier's own is not what the reports were trusted with

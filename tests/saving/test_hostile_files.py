@@ -60,12 +60,12 @@ def test_the_seeds_are_good(good, tmp_path):
 def test_a_sparse_array_that_points_outside_itself_is_refused(starts):
     arrays = {"v": np.ones(3), "i": np.array([0, 1, 2]), "s": np.array(starts)}
     parts = {"data": {"$array": "v"}, "indices": {"$array": "i"}, "indptr": {"$array": "s"}}
-    with pytest.raises(ArchiveError, match="points outside itself"):
+    with pytest.raises(ArchiveError, match="indices out of range"):
         Reader({}, arrays).read({"$csr": {**parts, "shape": [2, 3]}})
     arrays |= {"i": np.array([0, 10**9, 2]), "s": np.array([0, 2, 3])}
-    with pytest.raises(ArchiveError, match="points outside itself"):
+    with pytest.raises(ArchiveError, match="indices out of range"):
         Reader({}, arrays).read({"$csr": {**parts, "shape": [2, 3]}})
-    with pytest.raises(ArchiveError, match="parts that are none"):
+    with pytest.raises(ArchiveError, match="invalid parts"):
         Reader({}, {**arrays, "i": np.ones(3)}).read({"$csr": {**parts, "shape": [2, 3]}})
 
 
@@ -96,7 +96,7 @@ def test_a_short_file_cannot_hold_a_long_description(forge):
     path = forge(lambda whole, _: whole.update(padding=[[]] * 10**6))
     assert path.stat().st_size < 2**17
     tracemalloc.start()
-    with pytest.raises(ArchiveError, match="longer than it can be"):
+    with pytest.raises(ArchiveError, match="longer than is possible"):
         dg.load(path)
     assert tracemalloc.get_traced_memory()[1] < 2**22
     tracemalloc.stop()
@@ -211,5 +211,5 @@ def test_weights_that_are_no_numbers_are_refused(forge):
         members[f"arrays/{name}"] = content
         whole["arrays"][name]["sha256"] = hashlib.sha256(content).hexdigest()
 
-    with pytest.raises(ArchiveError, match="weights are no finite numbers"):
+    with pytest.raises(ArchiveError, match="weights are not finite numbers"):
         dg.load(forge(change))

@@ -34,8 +34,8 @@ def test_features_without_a_problem(values):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([5] * N, "is constant, 5: it separates no people; ignore it."),
-        (["x"] * N, "has one level, x: it separates no people; ignore it."),
+        ([5] * N, "is constant, 5: it does not distinguish people; ignore it."),
+        (["x"] * N, "has one level, x: it does not distinguish people; ignore it."),
         ([True] * N, "has one level, True"),
         ([pd.Timestamp("2024-01-31")] * N, "is constant, 2024-01-31"),
         ([None] * N, "holds no values"),

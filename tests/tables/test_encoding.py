@@ -143,7 +143,7 @@ def test_columns_that_tell_nothing(rng):
     for feature in ("flat", "empty", "one", "name"):  # every name is rare, so all names are one level
         np.testing.assert_array_equal(X[:, encoder.columns_of(feature)], 0.0)
     notes = "\n".join(encoder.notes)
-    assert "'flat' is constant: it separates no people." in notes
+    assert "'flat' is constant: it does not distinguish people." in notes
     assert "'empty' holds no values" in notes
     assert "'one' has a single level" in notes
     # A value that the fit did not meet cannot make a constant feature matter.
@@ -156,7 +156,7 @@ def test_remarks_on_new_people(people, encoder):
     new = people.assign(job="astronaut", age=np.nan)
     age, job = encoder.remarks(new)
     assert "'age': 400 missing values filled with the median" in age
-    assert "'job': levels that the fit did not meet count as rare (400 rows): 'astronaut'" in job
+    assert "'job': levels that were not in the fit count as rare (400 rows): 'astronaut'" in job
 
 
 def test_text_where_numbers_were(people, encoder):
@@ -209,7 +209,7 @@ def test_cells_of_gaps_and_constants():
     assert (gap.fill, gap.weight, gap.missing, same.weight) == (0.0, 0.0, None, 0.0)
     assert (one.levels, one.pooled, one.shares) == (["a"], ["b"], [1.0, 0.0])
     assert far.weight == 0.0
-    assert "'gap' holds no values: it separates no people." in encoder.notes
+    assert "'gap' holds no values: it does not distinguish people." in encoder.notes
     assert np.isfinite(make_encoder(cells, "far", counts=[2**30, 2**30]).transform(cells)).all()
 
 

@@ -25,9 +25,9 @@ def write(tmp_path):
         (b"a\x00,b\n1,2\n", "line 1: holds a zero byte"),
         (b"a,\n1,2\n", "column without a name, number 2"),
         (b",,\n1,2,3\n", "column without a name, number 1"),
-        (b"PK\x03\x04\n1,2,3\n", r"no text but a packed file.*\.xlsx"),
-        (b"\xd0\xcf\x11\xe0\n1,2,3\n", r"no text but an old Excel workbook: save it as \.xlsx"),
-        (b"PAR1\n1,2,3\n", r"no text but a Parquet file.*\.parquet"),
+        (b"PK\x03\x04\n1,2,3\n", r"not a text file but a compressed file.*\.xlsx"),
+        (b"\xd0\xcf\x11\xe0\n1,2,3\n", r"not a text file but an old Excel workbook: save it as \.xlsx"),
+        (b"PAR1\n1,2,3\n", r"not a text file but a Parquet file.*\.parquet"),
         (b"a,b\r1,2\r", "line 1: holds a carriage return that ends no line"),
     ],
 )
@@ -56,5 +56,5 @@ def test_a_packed_table_without_end_is_refused_before_it_is_unpacked(write, monk
     assert len(read_table(path)) == 50_000
     monkeypatch.setattr(csv_files, "ALWAYS_ALLOWED", 10**4)
     assert path.stat().st_size * csv_files._MOST_TIMES < 200_000
-    with pytest.raises(TableError, match="unpacks to more than"):
+    with pytest.raises(TableError, match="expands to more than"):
         list(iter_table(path, 10))

@@ -126,7 +126,7 @@ def test_lists_beside_whole_numbers_are_refused():
 
 
 def test_whole_numbers_beyond_all_floats_are_refused():
-    with pytest.raises(TableError, match="'x' holds a whole number beyond all floats"):
+    with pytest.raises(TableError, match="'x' holds a whole number too large for a float"):
         numbers_of(pd.Series([10**400, 1], name="x", dtype=object))
 
 

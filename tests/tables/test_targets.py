@@ -82,7 +82,11 @@ def test_without_groups_these_are_labels(y):
         (pd.DataFrame({"d": ["a"], "s": [0.5]}), None, "y has 1 rows but X has 4"),
         (dg.group_target(GROUPS, SHARES), GROUPS[::-1], "groups= disagrees with the groups inside y"),
         (dg.group_target([*GROUPS, "c"], SHARES), None, "y has 5 records but X has 4 rows"),
-        (dg.group_target([*GROUPS, "c"], SHARES)[1:], None, "group 'a' has 2 members but 1 came: a split has cut"),
+        (
+            dg.group_target([*GROUPS, "c"], SHARES)[1:],
+            None,
+            "group 'a' has 2 members but 1 came: a split has divided",
+        ),
         (dg.group_target(GROUPS, SHARES)[[0, 2, 2, 1]], None, "group 'a' has 2 members but 3 came"),
     ],
 )

@@ -113,7 +113,7 @@ def test_progress_is_reported_in_words():
     assert "3 minutes left" in reported(what="sampling", done=30, total=40, left=200.0)["left"]
     assert "longer than usual" in reported(what="tuning", done=1, total=2, left=0.0)["left"]
     assert describe({"state": "waiting", "ahead": 2})["what"].startswith("2 fits")
-    assert "Keeping" in describe({"state": "stopping"})["what"]
+    assert "Saving" in describe({"state": "stopping"})["what"]
 
 
 def test_a_fit_says_what_it_does_and_how_long_it_takes(tmp_path):

@@ -140,7 +140,7 @@ def assert_refused_by_size(server, bomb, name):
     before = server.peak
     status, page = send(server, bomb, name)
     assert status == 400
-    assert "unpacks to" in page
+    assert "expands to" in page
     assert server.peak < before + 2**26
 
 

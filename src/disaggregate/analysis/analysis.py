@@ -47,19 +47,19 @@ class Analysis:
     classifier : GroupStatsClassifier
         Fitted on the encoded features.
     encoder : Encoder
-        Turns people into features.
+        Encodes people as features.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     schema : dict
-        What the columns of the people hold, so that other tables of people are read alike.
+        Types of the columns of the people, so that other tables of people are read in the same way.
     sampled : bool
         Whether people are a sample of the group that the results describe.
     problems : tuple of Problem
         Warnings and advice of the check step.
     outcome : str
-        What the outcome is called; empty by default.
+        Name of the outcome; empty by default.
     chosen : hashable or None
-        Which of more than two outcomes it describes, as :meth:`of_outcome` chose it; None for all of them.
+        With more than two outcomes, the one that :meth:`of_outcome` chose; None for all of them.
     """
 
     classifier: GroupStatsClassifier
@@ -72,7 +72,7 @@ class Analysis:
     chosen: Hashable | None = None
 
     def of_outcome(self, outcome: Hashable) -> Analysis:
-        """Return the same analysis of one of more than two outcomes, against all others.
+        """Return the same analysis for one outcome against all others, if there are more than two.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Analysis:
         """Say in five lines what was learned from what."""
         groups = self.classifier._data
         n_chains, n_draws = self.classifier.posterior_.shape
-        whom = "a sample of each group" if self.sampled else "everybody in each group"
+        whom = "a sample of each group" if self.sampled else "all people of each group"
         lines = [
             f"Analysis of “{self.outcome_name}” by {self.roles.group}",
             f"  people    {int(groups.people.sum()):,} in {len(groups.names):,} groups, {whom}",
@@ -120,12 +120,12 @@ class Analysis:
         return view("plots")(self)
 
     def report(self, people: Any, path: str | Path | None = None, **options: Any) -> Any:
-        """Make the report: a page that a notebook shows, and that is written to a file if there is a path.
+        """Make the HTML report, which a notebook displays; it is written to a file if a path is given.
 
         Parameters
         ----------
         people : path or dataframe
-            The people it describes.
+            People that the report describes.
         path : str or Path, optional
             File to write, usually ``*.html``.
         **options
@@ -144,7 +144,7 @@ class Analysis:
     def predictions(
         self, people: Any, variables: str | Sequence[str] | Mapping[str, Any], *, level: float = 0.9
     ) -> pd.DataFrame:
-        """Average probability if everybody had each value of a feature; see :func:`.effects.predictions`.
+        """Average probability if all people had a given value of a feature; see :func:`.effects.predictions`.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class Analysis:
         return shares if self.chosen is None else shares[:, self._chosen_number]
 
     def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> pd.DataFrame:
-        """Tabulate what each group reported beside what the model implies; see the classifier's."""
+        """Tabulate reported and implied share of each group; see the method of the classifier."""
         table = self.classifier.group_table(level, min_group_size=min_group_size)
         if self.chosen is None:
             return table
@@ -227,7 +227,7 @@ class Analysis:
         return lambda people: self.predict_draws(people)[..., number]
 
     def with_groups(self, tables: Iterable[pd.DataFrame]) -> Analysis:
-        """Return an analysis that knows the make-up of all groups, before some of their people are predicted.
+        """Return an analysis with the average features of all groups, before some of their people are predicted.
 
         Parameters
         ----------
@@ -281,8 +281,8 @@ class Analysis:
     ) -> pd.DataFrame:
         """Estimate the rate of each subgroup.
 
-        A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: what
-        share such people have in the long run, or in the large population that the table stands for. With
+        A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: the
+        share of positives in a large population with their features, which the table represents. With
         ``outcomes=True`` it is the share of positives among *exactly these people*, whose labels are random even
         when their probabilities are known; the smaller the subgroup, the wider its interval.
 
@@ -302,7 +302,7 @@ class Analysis:
         outcomes : bool, default=False
             Whether to estimate the share of positives among exactly these people.
         min_group_size : int, default=1
-            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
+            Subgroups of fewer people, and rows that would reveal them, have no estimate, and a ``note`` says so.
             People without weight do not count.
 
         Returns
@@ -310,8 +310,8 @@ class Analysis:
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``; with replicate
             weights ``std_error_posterior, std_error_design``, whose squares add up to that of ``std_error``. Then
-            ``bound_low, bound_high``, between which the share of exactly these people lies whatever is assumed, if
-            the people are those of the fit; ``contraction``, the share of the prior variance that the reports
+            ``bound_low, bound_high``, bounds of the share of exactly these people that hold under any assumption,
+            if the people are those of the fit; ``contraction``, the share of the prior variance that the reports
             removed; and ``rests_on``, in words, whether the estimate rests on the groups.
         """
 
@@ -345,9 +345,9 @@ class Analysis:
         people, by, weights, replicates, outcomes
             As of :meth:`subgroups`.
         outcome : hashable, optional
-            Whose rate, where there are more than two outcomes.
+            The outcome, if there are more than two.
         min_group_size : int, default=1
-            What smaller groups report, and what would give them away, bounds nothing.
+            Reports of smaller groups, and of groups that would reveal them, are not used for bounds.
         """
         table = self.read(people)
         weight = weights or self.roles.weight
@@ -389,7 +389,7 @@ class Analysis:
         return replace(self, classifier=classifier)
 
     def _own_cells(self, table: pd.DataFrame) -> OwnCells | None:
-        """Return the groups of the cells, where it was learned how alike people of one cell are."""
+        """Return the groups of the cells, if the overdispersion of cells was learned."""
         counts = counts_of(table, self.roles)
         if counts is None or self.roles.group not in table:
             return None
@@ -412,33 +412,33 @@ class Analysis:
         level: float = 0.9,
         min_group_size: int = 1,
     ) -> pd.DataFrame:
-        """Compare predictions when a feature is changed for everybody; with what the groups say about it.
+        """Compare predictions when a feature is changed for all people; with the information of groups about it.
 
         Parameters
         ----------
         people : path or dataframe
             Over whom to average; a cell counts as many times as it has people.
         features : str, sequence of str, or mapping, optional
-            Features of the fit; by default all that hold anything to compare. A mapping says how far a number or
-            date is raised, and with what a category is compared, such as ``{"income": 1000, "born": "year",
-            "educ": "primary"}``; see :func:`disaggregate.analysis.effects.avg_comparisons`.
+            Features of the fit; by default all that vary. A mapping says by how much a number or
+            date is increased, and with which level a category is compared, such as ``{"income": 1000, "born":
+            "year", "educ": "primary"}``; see :func:`disaggregate.analysis.effects.avg_comparisons`.
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Levels that fewer people have, and what would give them away, have no effect, and a ``note`` says so.
+            Levels that fewer people have, and rows that would reveal them, have no effect, and a ``note`` says so.
 
         Returns
         -------
         DataFrame
             Columns ``term, contrast, estimate, std_error, conf_low, conf_high, contraction, rests_on``; with more
             than two outcomes a row for each, named by ``outcome`` after the contrast. ``contraction`` is the share
-            of the prior variance that the reports removed; ``rests_on`` says in words on what the effect rests.
+            of the prior variance that the reports removed; ``rests_on`` says in words what the effect rests on.
         """
         table = self.read(people)
         unknown = [name for name in as_names(features or ()) if name not in self.encoder.features]
         if unknown:
             raise TableError(
-                f"{unknown[0]!r} is no feature of the fit; {did_you_mean(unknown[0], self.encoder.features)}"
+                f"{unknown[0]!r} is not a feature of the fit; {did_you_mean(unknown[0], self.encoder.features)}"
             )
         weight = self.roles.weight
         require_columns(table, [*self.encoder.features, *([weight] if weight else [])])
@@ -471,11 +471,11 @@ class Analysis:
         return between_group_share(table[self.encoder.features], groups, counts)
 
     def read(self, people: Any) -> pd.DataFrame:
-        """Read a table of people as that of the fit was read."""
+        """Read a table of people in the same way as that of the fit."""
         return read_table(people, self.schema)
 
     def save(self, path: str | Path, *, anonymise: bool = False, min_group_size: int = 5) -> None:
-        """Write everything to a file, which :func:`disaggregate.load` reads; as for a classifier."""
+        """Write the analysis to a file, which :func:`disaggregate.load` reads; arguments as for a classifier."""
         from disaggregate.saving import save_analysis
 
         save_analysis(self, path, anonymise=anonymise, min_group_size=min_group_size)

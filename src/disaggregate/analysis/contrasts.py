@@ -22,13 +22,14 @@ def contrast(
     kind: Literal["difference", "ratio"] = "difference",
     level: float = 0.9,
 ) -> pd.DataFrame:
-    """Compare subgroups with others, draw by draw, so that what both have in common cancels.
+    """Compare subgroups with others, draw by draw, so that common uncertainty cancels.
 
     Parameters
     ----------
     first, second : SubgroupDraws
         Subgroups from one call of :meth:`disaggregate.Analysis.subgroup_draws`, or from two of the same analysis.
-        As many in both, and then compared one by one; or one in either, and then compared with all of the other.
+        The same number in both, which are compared one by one; or one in either, which is compared with all
+        others.
     kind : "difference" or "ratio", default="difference"
         First minus second, or first over second.
     level : float, default=0.9
@@ -89,7 +90,8 @@ def _require_comparable(first: SubgroupDraws, second: SubgroupDraws) -> None:
     sizes = first.draws.shape[1], second.draws.shape[1]
     if sizes[0] != sizes[1] and 1 not in sizes:
         raise ValueError(
-            f"as many subgroups must stand on both sides, or one on either, got {sizes[0]} and {sizes[1]}. "
+            f"both sides must have the same number of subgroups, or one side a single one; got {sizes[0]} and "
+            f"{sizes[1]}. "
             'Choose them with only(), such as draws.only(sex="female").'
         )
     if len(first.draws) != len(second.draws):
@@ -97,7 +99,7 @@ def _require_comparable(first: SubgroupDraws, second: SubgroupDraws) -> None:
             f"both sides must come from the same posterior draws, got {len(first.draws)} and {len(second.draws)}."
         )
     if _design(first) != _design(second):
-        raise ValueError("both sides must have the same replicate weights, or neither any.")
+        raise ValueError("replicate weights must be the same on both sides, or absent on both.")
 
 
 def _design(subgroups: SubgroupDraws) -> tuple[int, float] | None:

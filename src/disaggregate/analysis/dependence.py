@@ -39,9 +39,9 @@ def predictions(
     weights: ArrayLike | None = None,
     level: float = 0.9,
 ) -> pd.DataFrame:
-    """Partial dependence: the average probability if everybody had this value of a feature, with bands.
+    """Partial dependence: the average probability if all people had a given value of a feature, with bands.
 
-    Every point of the grid costs a prediction of all people; a random thousand of them is often enough.
+    Each point of the grid needs a prediction for all people; a random thousand of them is often enough.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _checked(values: Any, name: str, levels: list[Any] | None) -> list[Any]:
         raise ValueError(f"the grid of {name!r} is empty; give some values, or None for the usual ones.")
     unknown = [value for value in grid if levels is not None and value not in levels]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is no level of {name!r}; its levels are {levels}.")
+        raise ValueError(f"{unknown[0]!r} is not a level of {name!r}; its levels are {levels}.")
     return grid
 
 

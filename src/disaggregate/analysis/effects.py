@@ -2,7 +2,7 @@
 
 Verbs and columns are those of the package ``marginaleffects``. Each estimate is an average over all people given,
 taken in every posterior draw; only the feature in question is changed, all others stay as each person has them.
-An effect is what the *model* predicts to change, which is no proof that the feature causes it.
+An effect is what the *model* predicts to change, which does not prove that the feature causes it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def avg_slopes(
     weights : array-like of shape (n_rows,), optional
         Survey weights.
     counts : array-like of shape (n_rows,), optional
-        How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
+        Number of people per row, one by default. Weights are per person.
     level : float, default=0.9
         Probability of the credible intervals.
     eps : float, default=1e-3
@@ -109,10 +109,10 @@ def avg_comparisons(
     min_group_size: int = 1,
     prior: Predict | None = None,
 ) -> pd.DataFrame:
-    """Average differences in probability when everybody's feature is changed.
+    """Average differences in probability when a feature of all people is changed.
 
-    A number or date is raised by a step from where each person has it, and the average is over those who have
-    one. A category is set, for everybody, to each of its levels and compared with the reference; so is
+    A number or date is increased by a step from each person's value, and the average is over people with
+    a value. A category is set, for all people, to each of its levels and compared with the reference; so is
     a number that is only ever 0 or 1.
 
     Parameters
@@ -122,18 +122,18 @@ def avg_comparisons(
     people : dataframe
         Over whom to average.
     variables : str, sequence of str, or mapping, optional
-        Columns; by default all that hold anything to compare. A mapping says how: for a number the step, or
+        Columns; by default all that vary. A mapping gives, for a number, the step, or
         "sd" for one standard deviation (1 by default); for a date "year", "month", "day" (by default the longest
         of which the dates span two), "sd" or a number of days; for a category its reference level (the first by
-        default); None for what is usual.
+        default); None for the default.
     weights : array-like of shape (n_rows,), optional
         Survey weights.
     counts : array-like of shape (n_rows,), optional
-        How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
+        Number of people per row, one by default. Weights are per person.
     level : float, default=0.9
         Probability of the credible intervals.
     min_group_size : int, default=1
-        Levels that fewer people have, and what would give them away, are compared with none, and steps of numbers
+        Levels that fewer people have, and rows that would reveal them, have no comparisons, and steps of numbers
         that fewer people have are not shown; a column ``note`` says so.
     prior : callable, optional
         As ``predict``, in draws from the prior.
@@ -222,7 +222,7 @@ def _suppressed(
         table[RESTS_ON] = in_words(table[CONTRACTION].to_numpy())
     if min_group_size == 1:
         return table
-    why = f"{SUPPRESSED}: fewer than {min_group_size} people, or what would give them away"
+    why = f"{SUPPRESSED}: fewer than {min_group_size} people, or a row that would reveal them"
     return table.assign(**{NOTE: np.where(is_shown, "", why)})
 
 
@@ -328,7 +328,7 @@ def _of_known(weight: FloatArray, values: FloatArray, name: str) -> FloatArray:
     """Weights of those who have a value: a gap cannot be raised, and would only dilute the average."""
     known = np.where(np.isnan(values), 0.0, weight)
     if not known.any():
-        raise ValueError(f"column {name!r} holds no values, so there is nothing to raise; leave it out.")
+        raise ValueError(f"column {name!r} holds no values, so there is nothing to increase; leave it out.")
     return known
 
 
@@ -346,5 +346,5 @@ def _spread(values: FloatArray, name: str, counts: Counts) -> float:
     if known.size and np.ptp(known) > 0.0:
         spread = float(np.sqrt(np.average((known - np.average(known, weights=people)) ** 2, weights=people)))
     if not spread > 0.0:
-        raise ValueError(f"column {name!r} is the same for everybody, so its spread gives no step; leave it out.")
+        raise ValueError(f"column {name!r} is constant, so its standard deviation is no step; leave it out.")
     return spread

@@ -46,7 +46,7 @@ def fit_tables(
     output: str | Path | None = None,
     **columns: Unpack[ColumnNames],
 ) -> Analysis:
-    """Learn about people from a table of them and a table of group results.
+    """Fit a model to a table of people and a table of group results.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def fit_tables(
         Column of group ids, in both tables.
     {columns}
     outcome : str, optional
-        What the outcome is called in reports and prints; by default as the column of results.
+        Name of the outcome in reports; by default the name of the column of results.
     sampled : bool, default=False
         Whether people are a random sample of the group that the results describe.
     confidence : float or str, default=1000.0
@@ -73,16 +73,17 @@ def fit_tables(
     how : dict, optional
         Further arguments of its ``fit``, such as ``checkpoint`` and ``resume``.
     landmarks : int, optional
-        Put kernels on so many averages of similar people, so that the file can be anonymised; see
+        Centre kernels at this many averages of similar people, so that the file can be anonymised; see
         :func:`disaggregate.privacy.landmarks`.
     reading : Reading, optional
-        What you know of how the tables are written, where that can be read in several ways:
+        How the tables are written, where they can be read in several ways:
         :class:`disaggregate.tables.reading.Reading`.
     on_problems : callable, optional
-        Called with what was found in the tables, a list of :class:`disaggregate.tables.problems.Problem`, before
-        the first sweep. By default warnings are warned of. ``problems`` of the result has them all.
+        Called with the problems of the tables, a list of :class:`disaggregate.tables.problems.Problem`, before
+        the first sweep. By default warnings are emitted as Python warnings. ``problems`` of the result has all
+        problems.
     output : str or Path, optional
-        File that the model is to be saved to: a disk without enough space is an error before the first sweep.
+        File to which the model will be saved: too little disk space is then an error before the first sweep.
 
     Returns
     -------

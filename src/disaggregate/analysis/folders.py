@@ -64,7 +64,7 @@ def fit_folder(
     output: str | Path | None = None,
     **columns: Unpack[ColumnNames],
 ) -> Analysis:
-    """Learn about people in a folder of Parquet files from a table of group results.
+    """Fit a model to people in a folder of Parquet files and a table of group results.
 
     Files are read partition by partition, here or by the workers of a Dask cluster, which must see the same paths.
     Only the column of groups and the survey weights are read at once. How features are encoded is learned from
@@ -78,7 +78,7 @@ def fit_folder(
         like ``district=7`` is a column.
     results, group, sampled, confidence, noise_kind, settings, how, reading, on_problems, output, **columns
         As for :func:`disaggregate.fit_tables`; the prior must be a Gaussian process, and ``centers`` is 500 unless
-        the settings say otherwise. There is no ``warm_start``. A context takes one more reading of the files. One
+        the settings say otherwise. There is no ``warm_start``. Context needs one more pass over the files. One
         row per person: no ``count``.
 
     Returns
@@ -150,7 +150,8 @@ def _require_two_outcomes(roles: dict[str, Any]) -> None:
     are_many = positives is not None and not isinstance(positives, str) and len(list(positives)) > 1
     if roles.get("shares") or roles.get("rest") or are_many:
         raise TableError(
-            "several outcomes are not yet for a folder of files; give the people as one table, or a random part."
+            "several outcomes are not yet supported for a folder of files; give the people as one table, or a "
+            "random part."
         )
 
 
@@ -196,16 +197,16 @@ def predict_folder(
     people : path
         A folder of Parquet files.
     output : path
-        Folder to write to, with the names of the files; it is made if it is not there.
+        Folder to write to, with the names of the files; it is created if it does not exist.
     level : float, default=0.9
         Probability of the credible intervals.
     executor : Executor or distributed.Client, optional
-        Who works on the files instead of threads.
+        Processes the files instead of threads.
     n_jobs : int, optional
         Number of threads.
     on_unfamiliar : callable, optional
-        Called with what the model did not meet in its fit, one line each: levels, groups, no column of groups.
-        By default these are warned of.
+        Called with what was not in the fit, one line each: levels, groups, a missing column of groups.
+        By default warnings are emitted.
 
     Returns
     -------

@@ -22,7 +22,7 @@ def permutation_importance(
     *,
     level: float = 0.9,
 ) -> pd.DataFrame:
-    """Find how much worse the reports are predicted when a feature is shuffled among all people.
+    """Compute how much worse the reports are predicted when a feature is permuted among all people.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def permutation_importance(
     bundles = [as_names(feature) for feature in ([features] if isinstance(features, str) else features)]
     require_columns(people, [name for bundle in bundles for name in bundle])
     if n_repeats < 2:
-        raise ValueError(f"n_repeats must be 2 or more, to know how much chance has to say; got {n_repeats!r}.")
+        raise ValueError(f"n_repeats must be 2 or more, to estimate a standard error; got {n_repeats!r}.")
     generator = np.random.default_rng(rng)
     whole = score(people)
     losses = np.array(

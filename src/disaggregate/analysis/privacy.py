@@ -31,13 +31,13 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
     model : GroupStatsClassifier or Analysis
         Fitted.
     sure : float, default=0.99
-        Probability of a label, either way, from which on it counts as almost certain.
+        Probability of a label, positive or negative, from which on it counts as almost certain.
 
     Returns
     -------
     DataFrame
         One row per group: ``group``; ``n``, its people; ``settled``, how many of their labels follow from the
-        report alone; ``sure``, how many labels are almost certain to whoever has the model; ``surest``, the
+        report alone; ``sure``, how many labels are almost certain given the model; ``surest``, the
         highest probability of a label among them; ``says``, the same in words.
     """
     classifier = getattr(model, "classifier", model)
@@ -61,9 +61,9 @@ def disclosure(model: Any, sure: float = _SURE) -> DataFrame:
 
 
 def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
-    """Return ``label_proba_`` without what must not be shown: NaN for members of groups that are too small.
+    """Return ``label_proba_`` for publication: NaN for members of groups that are too small.
 
-    Members of a group whose report settles everybody's label, such as a share of 0 or 1, or a count of all with
+    Members of a group whose report determines all labels, such as a share of 0 or 1, or a count of all with
     hardly any noise, are withheld too, however large it is.
 
     Parameters
@@ -82,19 +82,20 @@ def label_proba(model: Any, min_group_size: int) -> NDArray[np.float64]:
 
 
 def landmarks(X: ArrayLike, n_centers: int, min_group_size: int = 5) -> NDArray[np.float64]:
-    """Find centres for kernels that are no individuals: averages of ``min_group_size`` or more of them.
+    """Compute centres for kernels that are not individuals: averages of ``min_group_size`` or more of them.
 
     Pass them as ``centers`` of :class:`disaggregate.GroupStatsClassifier`, whose file can then be anonymised. The
     landmarks of ``centers=200``, in contrast, are 200 of the individuals themselves. The largest and smallest
-    values of each feature are taken back to the next that ``min_group_size`` individuals reach, as an average of
-    five with one high income nearly reveals that income; levels that fewer individuals have are in no average.
+    values of each feature are replaced by the nearest that ``min_group_size`` individuals reach, because an
+    average of five with one high income nearly reveals that income; levels that fewer individuals have are in no
+    average.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
         Individuals.
     n_centers : int
-        How many landmarks; fewer come where there are too few individuals for so many.
+        Number of landmarks; fewer are returned if there are too few individuals.
     min_group_size : int, default=5
         Fewest individuals in an average.
     """
@@ -137,7 +138,7 @@ def _clusters(rows: np.ndarray, size: int) -> list[NDArray[np.intp]]:
 def _of_members(classifier: Any) -> NDArray[np.float64]:
     known: NDArray[np.float64] | None = getattr(classifier, "label_proba_", None)
     if known is None:
-        raise ValueError("this model knows no members: it is not fitted, or it was saved with anonymise=True.")
+        raise ValueError("this model has no members: it is not fitted, or it was saved with anonymise=True.")
     return known
 
 

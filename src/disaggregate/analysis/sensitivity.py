@@ -32,8 +32,8 @@ CHANGES = {
     "rbf": "rbf kernel",
     "weak": "weaker effects expected",
     "strong": "stronger effects expected",
-    "context": "make-up of groups matters",
-    "no_context": "make-up of groups does not matter",
+    "context": "composition of groups matters",
+    "no_context": "composition of groups does not matter",
 }
 COLUMNS = ("by", "subgroup", OUTCOME, "n", "change", "estimate", "std_error", "conf_low", "conf_high")
 SHIFTS = ("shift", "shift_in_std_errors")
@@ -56,9 +56,9 @@ def subgroup_sensitivity(
     progress: bool = False,
     min_group_size: int = 1,
 ) -> pd.DataFrame:
-    """Tabulate how far the rates of subgroups move when choices of the fit are changed, one at a time.
+    """Tabulate how far the rates of subgroups move when one choice of the fit at a time is changed.
 
-    Each change is a fit of its own, as long as the first.
+    Each change is another fit, which takes as long as the first.
 
     Parameters
     ----------
@@ -67,22 +67,22 @@ def subgroup_sensitivity(
     people : path or dataframe
         The people of the fit, in the same order.
     by : sequence of str or of sequences of str
-        Columns that make subgroups, each entry for itself; a sequence of columns makes subgroups of all their
-        combinations. Everybody together comes first.
+        Columns that define subgroups, each entry separately; a sequence of columns defines subgroups of all their
+        combinations. The overall rate comes first.
     changes : iterable of str, optional
-        Some of "trust" (each reported share may be off by 0.1, or is trusted a quarter as much if that is less;
+        Some of "trust" (each reported share may be off by 0.1, or has a quarter of its confidence if that is less;
         shares of populations stay as they are),
         "linear" and "rbf" (the kernel), "weak" and "strong" (the prior variance of the score, a quarter or four
-        times as much), "context" and "no_context" (whether the average features of a group count besides a
-        person's own). By default all that change anything.
+        times as much), "context" and "no_context" (whether the average features of a group are in the score beside
+        a person's own). By default all that change the fit.
     level : float, default=0.9
         Probability of the credible intervals.
     n_draws : int, optional
         Draws of each chain of the fits; as many as in the first by default.
     progress : bool, default=False
-        Whether to show on standard error which fit is under way, and how far it is.
+        Whether to show the current fit and its progress on standard error.
     min_group_size : int, default=1
-        Subgroups of fewer people, and what would give them away, have no estimate.
+        Subgroups of fewer people, and rows that would reveal them, have no estimate.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def _chosen(analysis: Analysis, changes: Iterable[str] | None) -> list[str]:
     chosen = list(dict.fromkeys(as_names(changes)))
     wrong = [change for change in chosen if change not in possible]
     if wrong or not chosen:
-        problem = f"{wrong[0]!r} is none of them" if wrong else "none was named"
+        problem = f"{wrong[0]!r} is not one of them" if wrong else "none was named"
         raise ValueError(f"changes that would change anything in this fit are {', '.join(possible)}; {problem}.")
     return chosen
 
@@ -159,7 +159,7 @@ def _people_of_the_fit(analysis: Analysis, people: pd.DataFrame) -> pd.DataFrame
     roles, data = analysis.roles, analysis.classifier._data
     if not hasattr(analysis.classifier, "label_proba_"):
         raise TableError(
-            "this model was anonymised, and no longer knows whom it was fitted to; give the whole one."
+            "this model was anonymised, and no longer has the people of the fit; give the full model."
         )
     require_columns(people, [roles.group, *analysis.encoder.features, *([roles.weight] if roles.weight else [])])
     counted = rows_with_people(people, roles)

@@ -114,8 +114,8 @@ class UnfamiliarValues:
         if self.groups:
             n_rows = self.groups.total()
             messages.append(
-                f"warning: {plural(n_rows, 'row')} in {plural(len(self.groups), 'group')} that the fit did not "
-                f"have: {some(list(self.groups))}; they are predicted as people of a new group."
+                f"warning: {plural(n_rows, 'row')} in {plural(len(self.groups), 'group')} that were not in the "
+                f"fit: {some(list(self.groups))}; they are predicted as people of a new group."
             )
         return messages
 
@@ -126,7 +126,7 @@ class UnfamiliarValues:
             fate = "count as rare" if name in pooled else "count as none of the levels"
             listed = some(["(missing)" if level is None else level for level in strange])
             messages.append(
-                f"warning: {name!r}: levels that the fit did not meet {fate} ({plural(strange.total(), 'row')}): "
+                f"warning: {name!r}: levels that were not in the fit {fate} ({plural(strange.total(), 'row')}): "
                 f"{listed}."
             )
         for name, n_missing in self.gaps.items():

@@ -26,7 +26,7 @@ def matern52(X: np.ndarray, centers: np.ndarray, gamma: float) -> np.ndarray:
     return (1.0 + distance + distance**2 / 3.0) * np.exp(-distance)
 
 
-# Kernels that scikit-learn has no name for: functions of rows, centres and gamma.
+# Named kernels besides those of scikit-learn: functions of rows, centres and gamma.
 MORE_KERNELS: dict[str, Callable[[np.ndarray, np.ndarray, float], np.ndarray]] = {
     "matern32": matern32,
     "matern52": matern52,
@@ -127,5 +127,5 @@ def _is_finite(value: Any) -> TypeGuard[float]:
 
 def _scale_gamma(X: np.ndarray) -> float:
     spread = X.shape[1] * X.var()
-    # A spread whose inverse overflows counts as none.
+    # A variance whose inverse overflows counts as 0.
     return 1.0 / spread if np.finfo(np.float64).tiny <= spread < np.inf else 1.0

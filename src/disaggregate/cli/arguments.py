@@ -10,7 +10,7 @@ from disaggregate.cli.errors import in_words
 from disaggregate.storage.atomic_files import require_writable
 
 FIGURE_FORMATS = (".png", ".pdf", ".svg", ".jpg")
-# The largest seed that numpy's legacy generators, and with them scikit-learn, take.
+# The largest seed that numpy's legacy generators, and so scikit-learn, accept.
 LARGEST = 2**32 - 1
 
 

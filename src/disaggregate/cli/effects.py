@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from disaggregate.tables.encoding import Encoder
 
 DESCRIPTION = """\
-Average differences in probability when everybody's feature is raised by one (a date by a year, a month or a day),
-or set to another level. Group results carry information about a feature only as far as groups differ in it: the
-second table says how far that is. Where the fit had a column of counts (--count), each row counts as that many
-people.
+Average change in probability when a feature of all people is increased by one (a date by a year, a month or a
+day), or set to another level. Group results carry information about a feature only as far as groups differ in it:
+the second table shows how far they do. Where the fit had a column of counts (--count), each row counts as that
+many people.
 """
 EXAMPLES = """\
 examples:

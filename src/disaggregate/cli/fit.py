@@ -50,7 +50,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--context",
         choices=tuple(_CHOICES),
         default="auto",
-        help="whether a group's make-up may affect its people (default: auto, as far as the results need it)",
+        help="whether group averages of features may affect members (default: auto, as far as results need it)",
     )
     add_about_groups(
         "--random-groups",
@@ -67,13 +67,13 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--centers",
         type=whole_number(1),
         metavar="N",
-        help="kernels on N landmarks (default: on all people up to 2,000, else on 1,000 landmarks)",
+        help="kernels at N landmarks (default: at all people up to 2,000, otherwise at 1,000 landmarks)",
     )
     add(
         "--landmarks",
         type=whole_number(1),
         metavar="N",
-        help="kernels on N averages of 5 or more people; the file then holds no individuals and can be shared",
+        help="kernels at N averages of 5 or more people; the file then holds no individuals and can be shared",
     )
     add(
         "--draws",
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> None:
         analysis = _fit_and_save(arguments)
         _print_fit(analysis, arguments)
     if interrupts.came or analysis.classifier.stopped_early_:
-        raise KeyboardInterrupt  # what was drawn is saved, and the exit code says that somebody wanted to stop
+        raise KeyboardInterrupt  # the draws are saved, and the exit code reports the interrupt
 
 
 def _fit_and_save(arguments: argparse.Namespace) -> Any:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from disaggregate.cli.errors import CommandError
 
-# Arguments that name files or folders, over all commands, with what messages call them. A checkpoint is read too,
-# but only to be written on.
+# Arguments of all commands that name files or folders, with their names in messages. A checkpoint is read, too,
+# but only to be continued.
 READ = {
     "model": "the model",
     "people": "the table of people",
@@ -32,7 +32,7 @@ def require_separate_paths(arguments: argparse.Namespace) -> None:
         for other, taken in [*inputs, *outputs[:index]]:
             if _is_same(path, taken):
                 raise CommandError(
-                    f"{name} {str(path)!r} must be another file than {other}, which it would destroy; "
+                    f"{name} {str(path)!r} must not be the same file as {other}, which would be overwritten; "
                     "choose another name"
                 )
             if taken.is_dir() and taken in path.parents:
@@ -49,7 +49,7 @@ def real_path(path: str | os.PathLike[str]) -> Path:
     except RuntimeError as error:
         raise CommandError(f"{os.fspath(path)!r} names the home of a user who is not known here") from error
     except (OSError, ValueError) as error:
-        raise CommandError(f"{os.fspath(path)!r} is no path that can be used: {error}") from error
+        raise CommandError(f"{os.fspath(path)!r} is not a usable path: {error}") from error
 
 
 def _given(arguments: argparse.Namespace, names: dict[str, str]) -> list[tuple[str, Path]]:

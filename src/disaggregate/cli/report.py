@@ -25,13 +25,13 @@ examples:
   disaggregate report model.dgz people.csv -o report.html --by educ,race --feature age,educ \\
       --title "New York 2016" --question "Who voted, and for whom?"
 """
-_PAGES = ("", ".html", ".htm", ".xhtml")  # anything else would be opened as what it is not
+_PAGES = ("", ".html", ".htm", ".xhtml")  # other endings would open in the wrong program
 
 
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
     parser = new_command(
-        subparsers, "report", "one HTML page with all of it, to read, print or send", DESCRIPTION, EXAMPLES
+        subparsers, "report", "one HTML page with all results, to read, print or send", DESCRIPTION, EXAMPLES
     )
     add = parser.add_argument
     add_model_and_people(parser)

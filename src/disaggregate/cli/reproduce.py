@@ -70,9 +70,9 @@ def run(arguments: argparse.Namespace) -> None:
     from disaggregate.experiments import write_outcome
 
     if arguments.data is not None and not arguments.data.is_dir():
-        raise CommandError(f"--data must be a folder, but {str(arguments.data)!r} is none")
+        raise CommandError(f"--data must be a folder; {str(arguments.data)!r} is not one")
     if arguments.output.exists() and not arguments.output.is_dir():
-        raise CommandError(f"--output must be a folder, but {str(arguments.output)!r} is a file")
+        raise CommandError(f"--output must be a folder; {str(arguments.output)!r} is a file")
     console = Console()
     names = list(REPEATS) if arguments.experiment == "all" else [arguments.experiment]
     for name in names:

@@ -18,12 +18,12 @@ subgroups move, also in standard errors of the original fit. Beyond 1 the choice
 Each change takes as long as the fit did; `disaggregate report --sensitivity` shows the table.
 
   trust    each reported share may be off by 0.1
-  linear   linear kernel: every feature counts on a straight line
+  linear   linear kernel: each feature has a linear effect on the score
   rbf      rbf kernel: any smooth shape
   weak     a quarter of the prior variance of the score: people are expected to differ less
   strong   four times as much
   context, no_context
-           the make-up of groups matters, or not: whichever the fit did not assume
+           the composition of groups matters, or not: the opposite of the fit
 """
 EXAMPLES = """\
 examples:
@@ -80,4 +80,4 @@ def run(arguments: argparse.Namespace) -> None:
         return
     for by, rows in table.groupby("by", sort=False):
         print_table(side_by_side(rows).rename(columns={"subgroup": by}), "Under other choices", as_json=False)
-    say("Shifts are in standard errors of the fit as it is; beyond 1 the choice matters more than the noise.")
+    say("Shifts are in standard errors of the original fit; beyond 1 the choice matters more than the noise.")

@@ -43,5 +43,5 @@ def run(arguments: argparse.Namespace) -> None:
 
         try:
             serve(arguments.port, browser=not arguments.no_browser, say=say)
-        except KeyboardInterrupt:  # the way to stop it
+        except KeyboardInterrupt:  # Ctrl-C stops the server
             say("The page was stopped. Its files are removed.")

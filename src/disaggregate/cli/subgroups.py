@@ -77,6 +77,6 @@ def names_of_few(table: DataFrame, by: Sequence[str]) -> Iterator[str]:
     n_few = sum(str(note).startswith(FEW) for note in table.get(NOTE, ()))
     if 2 * n_few > len(table):
         yield (
-            f"warning: {n_few:,} of {len(table):,} rows are suppressed, and still name what few people have of "
-            f"{', '.join(map(repr, by))}; take fewer columns, or levels that more people share."
+            f"warning: {n_few:,} of {len(table):,} rows are suppressed, but still show rare values of "
+            f"{', '.join(map(repr, by))}; choose fewer columns, or levels that more people share."
         )

@@ -24,7 +24,7 @@ KINDS: dict[str, Kind] = {"multiple instance": "at_least", "fractions": "fractio
 
 TEXT = """\
 Data: {source}; {n_regions} training regions in {n_images} captioned images, {n_test} labelled test regions.
-One classifier a caption word. *Multiple instance*: at least one region of an image shows each of its words.
+One classifier per caption word. *Multiple instance*: at least one region of an image shows each of its words.
 *Fractions*: the guess that a caption of w words gives each a share 1/w of the regions. In both, no region
 of an image shows a word that its caption lacks. *Sigmoid*: the sampler and the kernel of the paper.
 *Default*: ours, with the settings that pictures have. AUC on the test regions over {n_runs} runs of one chain
@@ -33,7 +33,7 @@ each; ± is the standard deviation over runs.
 {verdict} {note}"""
 
 WITHOUT_DATA = (
-    "The Corel images of the paper cannot be had, and no folder with Robomedia's `regions.csv` and "
+    "The Corel images of the paper are not available, and no folder with Robomedia's `regions.csv` and "
     "`captions.csv` was given (`--data FOLDER`), so these are simulated scenes."
 )
 

@@ -109,7 +109,7 @@ def try_kernels(plan: FitPlan, bases: Sequence[Basis]) -> tuple[list[LogEvidence
         _SearchTask(plan, basis, rng)
         for basis, rng in zip(bases, plan.streams.for_pilots(len(bases)), strict=True)
     ]
-    searched = run_tasks(_search, tasks, 0, threads=plan.threads)  # takes a moment: no progress is shown
+    searched = run_tasks(_search, tasks, 0, threads=plan.threads)  # fast: no progress is shown
     log_prior = np.log(plan.odds / plan.odds.sum())
     evidence = [LogEvidence(kernel.log_evidence + log_maximum, np.nan) for kernel in searched]
     found: dict[int, TunedKernel] = {}

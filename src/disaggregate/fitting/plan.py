@@ -144,7 +144,7 @@ class FitPlan:
 
     @cached_property
     def has_cells(self) -> bool:
-        """Whether it is learned how alike people of one cell are."""
+        """Whether the overdispersion of cells is learned."""
         if self.scale_priors.cell is None or not self.has_places or isinstance(self.data, GroupedOutcomes):
             return False
         return has_alike_cells(self.reports)

@@ -142,7 +142,7 @@ class FitSession:
                 "fit again without it."
             )
         if last._folder != self._folder:
-            raise ValueError("warm_start adds draws where those of the last fit are; give the same draws_to=.")
+            raise ValueError("warm_start stores draws beside those of the last fit; give the same draws_to=.")
         self._seed, self._sampling = last._seed, last._sampling
         self._plan = replace(last.plan, progress=progress)
         self._sampling.lengthen(n_draws)

@@ -49,7 +49,7 @@ def _require_for_sparse(data: GroupedData) -> None:
 
 
 def _require_for_outcomes(settings: Mapping[str, Any], data: GroupedOutcomes, has_places: bool) -> None:
-    """Refuse what there is not yet for more than two outcomes."""
+    """Refuse what there is not yet supported for more than two outcomes."""
     if is_sparse(settings):
         raise ValueError(
             'Only binary classification is supported with prior="spike_slab", the model of 2005; there are '
@@ -57,16 +57,16 @@ def _require_for_outcomes(settings: Mapping[str, Any], data: GroupedOutcomes, ha
         )
     if settings["n_replicas"] not in (None, 1):
         raise ValueError(
-            "n_replicas is not yet for more than two outcomes: kernels are compared by the modes of their "
-            "posteriors; use n_replicas=None."
+            "n_replicas is not yet supported for more than two outcomes: kernels are compared by the modes of "
+            "their posteriors; use n_replicas=None."
         )
     if isinstance(settings["confidence"], str):
-        raise ValueError('confidence="auto" is not yet for more than two outcomes; give a number.')
+        raise ValueError('confidence="auto" is not yet supported for more than two outcomes; give a number.')
     n_offsets = len(data.names) * (len(data.outcomes) - 1)
     if has_places and n_offsets > _MOST_OFFSETS:
         raise ValueError(
-            f"group_effects are not yet for {len(data.names)} groups with {len(data.outcomes)} outcomes, "
-            f"which make more than {_MOST_OFFSETS} intercepts; use group_effects=False, or join groups."
+            f"group_effects are not yet supported for {len(data.names)} groups with {len(data.outcomes)} "
+            f"outcomes, which make more than {_MOST_OFFSETS} intercepts; use group_effects=False, or join groups."
         )
 
 
@@ -80,6 +80,7 @@ def require_known_confidence(data: GroupedData) -> None:
     """Refuse a confidence that is to be learned, where data are in partitions."""
     if any(known.learns_confidence for known in data.evidence):
         raise ValueError(
-            'confidence="auto" is not yet for data in partitions, of more than 50,000 rows; give a number, such '
+            'confidence="auto" is not yet supported for data in partitions, of more than 50,000 rows; give a '
+            "number, such "
             "as what a fit of some of the groups finds in posterior_.confidence."
         )

@@ -44,7 +44,7 @@ __all__ = [
 # Beyond this confidence the Beta density is a spike at one count, and its terms cancel to noise.
 _CERTAIN = 1e12
 
-# From this confidence on, that of the paper, bounds take a share for exact.
+# From this confidence on, that of the paper, bounds take a share as exact.
 _AS_GOOD_AS_EXACT = 1000.0
 
 # Sharper than any grid of weighted counts.
@@ -55,7 +55,7 @@ _FARTHEST = 12.0
 
 
 class Evidence(ABC):
-    """What is known of the count of positives in one group."""
+    """Evidence about the count of positives in one group."""
 
     nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
     takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
@@ -92,7 +92,7 @@ class Evidence(ABC):
         return at_counts
 
     def support(self, n: int) -> tuple[int, int]:
-        """Return the least and the greatest count that the report leaves more than negligible weight.
+        """Return the least and the greatest count with more than negligible likelihood.
 
         Parameters
         ----------
@@ -103,31 +103,31 @@ class Evidence(ABC):
 
     @property
     def population(self) -> Population | None:
-        """The population that the report describes, where the members are a sample of it."""
+        """The population that the report describes, if the members are a sample of it."""
         return None
 
     @property
     def learns_confidence(self) -> bool:
-        """Whether it is to be learned how exact the report is."""
+        """Whether the confidence of the report is learned."""
         return False
 
     @property
     def stated_confidence(self) -> float | None:
-        """How exact the report says it is, where it says so by a number."""
+        """The confidence of the report, if it is a number."""
         return None
 
     def trusted_less(self, most: float, divisor: float) -> Evidence:
-        """Return the report with a lower confidence, where it states one; else itself.
+        """Return the report with a lower confidence, if it has one; otherwise the report itself.
 
         Parameters
         ----------
         most, divisor : float
-            The confidence becomes this much at most, and this part of what it was at most.
+            The confidence becomes at most this number, and at most itself over the divisor.
         """
         return self
 
     def densities(self, counts: np.ndarray, n: int) -> np.ndarray:
-        """Density of the report by confidence and count, where the confidence is learned.
+        """Density of the report by confidence and count, if the confidence is learned.
 
         Parameters
         ----------
@@ -163,13 +163,13 @@ class Evidence(ABC):
         )
 
     def reported_share(self, n: int) -> float:
-        """Return the share of positives that a table should print for a group of ``n``; NaN without one."""
+        """Return the reported share of positives of a group of ``n``, for tables; NaN without one."""
         return math.nan
 
     def share_bounds(self, n: int) -> tuple[float, float]:
         """Return the least and the greatest share of positives in a group of ``n`` that are possible.
 
-        Only what is certain counts; a report that may be off leaves everything possible.
+        Only certain bounds count; a report with an error gives none.
         """
         return 0.0, 1.0
 
@@ -179,15 +179,15 @@ class Fraction(Evidence):
     """A reported fraction of positives, as in the paper (section 3.1).
 
     The report m given the true fraction lambda = k/n has density
-    Beta(m; chi lambda + 1, chi (1 - lambda) + 1). Its normaliser depends on lambda and is kept.
+    Beta(m; chi lambda + 1, chi (1 - lambda) + 1). Its normaliser depends on lambda and is included.
 
     Parameters
     ----------
     share : float
         The reported fraction m, from 0 to 1. At 0 every member is negative, at 1 every member is positive.
     confidence : float or "auto", default=1000.0
-        The paper's chi, from 0 (the report says nothing) to infinity (the counts nearest to the share). "auto"
-        learns it, one for all groups that say so, with a heavy tail for single ones; see
+        The paper's chi, from 0 (no information) to infinity (the counts nearest to the share). "auto"
+        learns one confidence for all groups with "auto", with a heavy tail for single reports; see
         :mod:`disaggregate.model.report_noise`.
     """
 
@@ -250,7 +250,7 @@ class Fraction(Evidence):
     def weighted_log_likelihood(self, units: int, effective: float) -> np.ndarray:
         if self.confidence == "auto":
             return self.log_likelihood(units)
-        # No labels may have the very share that was reported, so that none would be possible if it were exact.
+        # An exact share may be no multiple of 1/n, and would then exclude all counts.
         return Fraction(self.share, min(self.confidence, _SHARPEST_WEIGHTED)).log_likelihood(units)
 
     def reported_share(self, n: int) -> float:
@@ -294,7 +294,7 @@ class _Limits(Evidence):
 
 @dataclass(frozen=True)
 class Count(_Limits):
-    """An exact tally: ``positives`` members are positive."""
+    """An exact count: ``positives`` members are positive."""
 
     nouns: ClassVar[tuple[str, str]] = ("count", "counts")
     can_be_simulated: ClassVar[bool] = True
@@ -362,19 +362,19 @@ class AtMost(_Limits):
 
 @dataclass(frozen=True)
 class Population(Evidence):
-    """The members are a random sample of a larger group that has this share of positives.
+    """The share of positives in a population of which the members are a random sample.
 
-    It says nothing about the members' own count, as others of the same features may answer otherwise. It is
-    about the average probability over the whole group, whose composition the members show with the noise of
-    a sample.
+    It carries no information about the count among the members. It is
+    about the average probability over the population, whose composition the members show with sampling
+    error.
     See :mod:`disaggregate.model.populations`.
 
     Parameters
     ----------
     share : float
-        Share of positives in the larger group, from 0 to 1.
+        Share of positives in the population, from 0 to 1.
     size : int, optional
-        Number of people in the larger group; without it, as many as make the share exact.
+        Number of people in the population; infinite by default.
     """
 
     nouns: ClassVar[tuple[str, str]] = ("share of the whole group", "shares of whole groups")
@@ -441,7 +441,7 @@ class Survey(Evidence):
 
 @dataclass(frozen=True)
 class NoisyCount(Evidence):
-    """A count of positives with noise added to it, as for differential privacy.
+    """A count of positives with added noise, as for differential privacy.
 
     Parameters
     ----------
@@ -464,7 +464,7 @@ class NoisyCount(Evidence):
             raise ValueError(f"NoisyCount expects a finite value, got {self.value!r}.")
         if not (is_number(self.scale) and 0.0 < float(self.scale) < math.inf):
             raise ValueError(
-                f"NoisyCount expects a positive, finite scale, got {self.scale!r}; use Count for an exact tally."
+                f"NoisyCount expects a positive, finite scale, got {self.scale!r}; use Count for an exact count."
             )
         if self.noise not in ("laplace", "gaussian"):
             raise ValueError(f"NoisyCount expects noise='laplace' or 'gaussian', got {self.noise!r}.")
@@ -479,7 +479,7 @@ class NoisyCount(Evidence):
         return math.floor(max(center - reach, 0.0)), math.ceil(min(center + reach, float(n)))
 
     def log_likelihood_at(self, counts: np.ndarray, n: int) -> np.ndarray:
-        with np.errstate(over="ignore"):  # beyond all numbers is -inf: impossible
+        with np.errstate(over="ignore"):  # -inf beyond the range of floats: impossible
             error = (self.value - counts) / self.scale
             if self.noise == "laplace":
                 return -np.abs(error) - math.log(2.0) - math.log(self.scale)
@@ -493,16 +493,16 @@ class NoisyCount(Evidence):
 class RoundedCount(Evidence):
     """A count of positives that was rounded at random to a multiple of some base, as census offices do.
 
-    A count is rounded to the multiple below it or above it, the more probably the nearer it is, so that it is
-    right on average. Statistics Canada rounds to multiples of 5, Stats NZ to multiples of 3. Where counts were
-    rounded to the nearest multiple give :class:`Between`.
+    A count is rounded to the multiple below or above it, with probabilities such that the result is
+    unbiased. Statistics Canada rounds to multiples of 5, Stats NZ to multiples of 3. Where counts were
+    rounded to the nearest multiple, use :class:`Between`.
 
     Parameters
     ----------
     value : int
         The published count, a multiple of ``base``.
     base : int
-        What it was rounded to a multiple of; 1 is an exact count.
+        The base of the rounding; 1 is an exact count.
     """
 
     nouns: ClassVar[tuple[str, str]] = ("rounded count", "rounded counts")
@@ -546,7 +546,7 @@ class RoundedCount(Evidence):
 
 @dataclass(frozen=True)
 class Unknown(Evidence):
-    """Nothing is known of the count; the group still shapes the basis and gets predictions."""
+    """No report; the people of the group are still part of the fit and get predictions."""
 
     nouns: ClassVar[tuple[str, str]] = ("group without a result", "groups without a result")
     takes_weights: ClassVar[bool] = True
@@ -597,7 +597,8 @@ class AllOf(Evidence):
 
     def support(self, n: int) -> tuple[int, int]:
         supports = [part.support(n) for part in self.parts]
-        # What a firm report excludes no other one can bring back. Two others may meet where both are unlikely.
+        # No report can make a count possible that another one excludes. Two reports may agree on a count that is
+        # unlikely for each.
         firm: list[tuple[int, int]] = []
         others: list[tuple[int, int]] = []
         for part, (low, high) in zip(self.parts, supports, strict=True):

@@ -57,7 +57,7 @@ class NormalReport(NamedTuple):
 
 
 class OutcomeEvidence(ABC):
-    """What is known of the counts of several outcomes in one group."""
+    """Evidence about the counts of several outcomes in one group."""
 
     nouns: ClassVar[tuple[str, str]] = ("other report", "other reports")  # one of it, and several
     takes_weights: ClassVar[bool] = False  # whether survey weights say how much members count in it
@@ -79,7 +79,7 @@ class OutcomeEvidence(ABC):
 
     @abstractmethod
     def likely(self, n: int, has_rest: bool) -> np.ndarray:
-        """Return a count vector that the report suits about best.
+        """Return a count vector of about the highest likelihood.
 
         All others of any weight can be reached from it by moving one person at a time between outcomes, and the
         likelihood does not grow on the way.
@@ -103,26 +103,26 @@ class OutcomeEvidence(ABC):
         return None
 
     def reported_shares(self, n: int) -> dict[Hashable, float]:
-        """Return the share of each outcome that a table should print for a group of ``n``."""
+        """Return the reported share of each outcome of a group of ``n``, for tables."""
         return {}
 
     @property
     def is_uninformative(self) -> bool:
-        """Whether nothing can be learned from it."""
+        """Whether it carries no information."""
         return False
 
     @property
     def is_complete(self) -> bool:
-        """Whether the outcomes that it names are all that the group has."""
+        """Whether it names all outcomes of the group."""
         return False
 
     @property
     def stated_confidence(self) -> float | None:
-        """How exact the report says it is, where it says so by a number."""
+        """The confidence of the report, if it is a number."""
         return None
 
     def trusted_less(self, most: float, divisor: float) -> OutcomeEvidence:
-        """Return the report with a lower confidence, where it states one; else itself.
+        """Return the report with a lower confidence, if it has one; otherwise the report itself.
 
         Parameters
         ----------
@@ -139,12 +139,12 @@ class OutcomeEvidence(ABC):
 
 @dataclass(frozen=True)
 class Counts(OutcomeEvidence):
-    """Exact tallies: how many members have each outcome.
+    """Exact counts of members with each outcome.
 
     Parameters
     ----------
     counts : mapping
-        Outcome to number of members. Outcomes that are left out, or whose number is missing, share what is left.
+        Outcome to number of members. Outcomes that are left out, or whose number is missing, share the remainder.
 
     Examples
     --------
@@ -204,10 +204,10 @@ class Shares(OutcomeEvidence):
     Parameters
     ----------
     shares : mapping
-        Outcome to share, from 0 to 1. Outcomes that are left out, or whose share is missing, share what is left.
-        An outcome of share 0 has no member.
+        Outcome to share, from 0 to 1. Outcomes that are left out, or whose share is missing, share the remainder.
+        No member has an outcome of share 0.
     confidence : float, default=1000.0
-        chi, from 0 (the report says nothing) to infinity (the counts nearest to the shares).
+        chi, from 0 (no information) to infinity (the counts nearest to the shares).
     """
 
     nouns: ClassVar[tuple[str, str]] = ("share of each outcome", "shares of each outcome")
@@ -217,7 +217,9 @@ class Shares(OutcomeEvidence):
 
     def __post_init__(self) -> None:
         if isinstance(self.confidence, str):
-            raise ValueError('confidence="auto" is not yet for shares that name outcomes; give a number.')
+            raise ValueError(
+                'confidence="auto" is not yet supported for shares that name outcomes; give a number.'
+            )
         known = _sound_shares("Shares", self.shares)
         set_fields(self, shares=known, confidence=confidence_of("Shares", self.confidence))
 
@@ -267,19 +269,19 @@ class Shares(OutcomeEvidence):
 
 @dataclass(frozen=True)
 class PopulationShares(OutcomeEvidence):
-    """The members are a random sample of a larger group with these shares of the outcomes.
+    """The shares of the outcomes in a population of which the members are a random sample.
 
-    It says nothing about the members' own counts, as others of the same features may answer otherwise. It is
-    about the average probabilities over the whole group, whose composition the members show with the noise of
-    a sample.
+    It carries no information about the counts among the members. It is
+    about the average probabilities over the population, whose composition the members show with sampling
+    error.
     See :mod:`disaggregate.model.outcome_populations`.
 
     Parameters
     ----------
     shares : mapping
-        Outcome to share in the larger group, from 0 to 1. Outcomes that are left out share what is left.
+        Outcome to share in the population, from 0 to 1. Outcomes that are left out share the remainder.
     size : int, optional
-        Number of people in the larger group; without it, as many as make the shares exact.
+        Number of people in the population; infinite by default.
 
     Examples
     --------
@@ -334,12 +336,12 @@ class PopulationShares(OutcomeEvidence):
 
 @dataclass(frozen=True)
 class Bounds(OutcomeEvidence):
-    """From so many to so many members have each outcome, both bounds included.
+    """Lower and upper bounds of the number of members with each outcome, both included.
 
     Parameters
     ----------
     bounds : mapping
-        Outcome to (least, greatest) number of members. Nothing is said of outcomes that are left out.
+        Outcome to (least, greatest) number of members. Outcomes that are left out have no bounds.
     """
 
     nouns: ClassVar[tuple[str, str]] = ("range of some outcomes", "ranges of some outcomes")

@@ -118,7 +118,7 @@ def _require_possible(name: Hashable, report: Any, n: int, outcomes: tuple[Hasha
         )
     unknown = [outcome for outcome in report.named_outcomes if outcome not in outcomes]
     if unknown:
-        raise ValueError(f"group {name!r}: {unknown[0]!r} is none of the outcomes {list(outcomes)}.")
+        raise ValueError(f"group {name!r}: {unknown[0]!r} is not one of the outcomes {list(outcomes)}.")
     try:
         report.likely(n, len(report.named_outcomes) < len(outcomes))
     except ValueError as error:

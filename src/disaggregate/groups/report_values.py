@@ -31,7 +31,7 @@ def is_number(value: Any) -> TypeGuard[float]:
         return False
     try:
         float(value)
-    except (OverflowError, ValueError):  # beyond all floats, or a NaN that signals
+    except (OverflowError, ValueError):  # beyond the range of floats, or a signalling NaN
         return False
     return True
 

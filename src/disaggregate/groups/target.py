@@ -49,9 +49,9 @@ class GroupTarget(np.ndarray):
 
 
 def group_target(groups: Any, shares: Any, confidence: float | Mapping | None = None) -> GroupTarget:
-    """Build a target that travels through pipelines, searches and cross-validation.
+    """Build a target ``y`` for pipelines, grid search and cross-validation.
 
-    Every record knows how many members its group has, so a split that cuts a group in two is detected.
+    Each record has the size of its group, so that a split that divides a group is detected.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Annotated pictures: learn from captions of whole pictures which of their regions show a word.
 
-The way of the data is the list of files: ``regions`` (a picture is cut up; ``cuts`` does it by normalised cuts),
-``features`` (a region becomes numbers), ``collection`` (all pictures in one table), ``captions`` (words become
-evidence) and ``words`` (one classifier per word). ``scenes`` paints pictures with known truth, and
-``disaggregate.images.read_images`` reads them. It needs scikit-image: ``pip install 'disaggregate[images]'``.
+Data passes through these files, in order: ``read_images`` reads pictures; ``regions`` segments them, ``cuts`` by
+normalised cuts; ``features`` describes regions by numbers; ``collection`` makes one table of all pictures;
+``captions`` turns words into evidence; ``words`` fits one classifier per word. ``scenes`` paints pictures with
+known truth. All of it needs scikit-image: ``pip install 'disaggregate[images]'``.
 """
 
 from disaggregate.images.captions import word_evidence

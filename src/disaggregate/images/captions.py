@@ -23,14 +23,14 @@ def word_evidence(
         The words of each picture; in a mapping, by the id of the picture. None for a picture without a caption,
         of which nothing is known.
     word : str
-        The word in question; it must be in one caption at least.
+        The word; it must be in at least one caption.
     kind : {"fraction", "at_least", "both"}, default="fraction"
-        What a caption with the word says. "fraction" is the paper's guess that its w words share the picture
-        evenly, ``Fraction(1 / w, confidence)``, and a little less than 1 where it is alone; "at_least" is
+        Evidence of a caption with the word. "fraction" is the paper's guess that its w words share the picture
+        evenly, ``Fraction(1 / w, confidence)``, a little less than 1 for a single word; "at_least" is
         multiple-instance learning, ``AtLeast(1)``; "both" holds
         both for true.
     confidence : float, default=1000
-        The paper's chi of the guess, and its value. The guess is rough, but with little confidence it does not
+        The paper's chi, with its default of the paper. The guess is rough, but with a low confidence it does not
         even say that the word is in the picture: with chi = 10, six words and six regions, none is half as
         likely as one.
 

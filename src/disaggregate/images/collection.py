@@ -51,7 +51,7 @@ def collect_regions(
     method: Method = "slic",
     n_regions: int = 12,
 ) -> Regions:
-    """Cut pictures into regions and describe them.
+    """Segment pictures into regions and compute features of the regions.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def collect_regions(
     captions : sequence of collections of words, optional
         The words of each picture, or None for a picture without a caption.
     method, n_regions
-        How to cut; see :func:`segment`.
+        Segmentation; see :func:`segment`.
 
     Returns
     -------

@@ -15,7 +15,7 @@ ENTROPY_RADIUS = 3
 
 
 def region_features(image: Any, labels: Any) -> pd.DataFrame:
-    """Describe each region of a picture in numbers, all of them finite, even for a region of one pixel.
+    """Compute features of each region of a picture; all are finite, even for a region of one pixel.
 
     Parameters
     ----------

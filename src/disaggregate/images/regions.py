@@ -23,7 +23,7 @@ CLEAR_DIFFERENCE = 10.0
 
 
 def segment(image: Any, method: Method = "slic", n_regions: int = 12) -> NDArray[np.int64]:
-    """Cut a picture into regions.
+    """Segment a picture into regions.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def segment(image: Any, method: Method = "slic", n_regions: int = 12) -> NDArray
         "slic" clusters pixels by colour and place (Achanta et al., 2012), into regions of like size. "ncut" joins
         small ones by normalised cuts (Shi & Malik, 2000), into regions as large as their colour reaches.
     n_regions : int, default=12
-        About how many regions to make.
+        Approximate number of regions.
 
     Returns
     -------

@@ -22,7 +22,7 @@ from disaggregate.settings import groups_are_pictures
 
 
 class WordFinder(BaseEstimator):
-    """Learn from captioned pictures where in a picture a word is.
+    """Learn from captioned pictures which regions of a picture show a word.
 
     Pictures are groups and their regions are individuals. A caption says which words can be seen somewhere in a
     picture; for each word a :class:`disaggregate.GroupStatsClassifier` learns which regions show it.
@@ -30,19 +30,19 @@ class WordFinder(BaseEstimator):
     Parameters
     ----------
     evidence : {"fraction", "at_least", "both"}, default="fraction"
-        What a caption with the word says: that a share of 1 / (number of its words) of the regions show it, as
-        in the paper; that at least one does, as in multiple-instance learning; or both. See
+        Evidence of a caption with the word: a share of 1 / (number of its words) of the regions shows it, as
+        in the paper; at least one does, as in multiple-instance learning; or both. See
         :func:`word_evidence`.
     confidence : float, default=1000
         The paper's chi of that share.
     classifier : GroupStatsClassifier, optional
-        The unfitted classifier of which each word gets a copy; its settings, such as ``random_state``, are
+        Unfitted classifier, cloned for each word; its settings, such as ``random_state``, are
         those of every word. By default one with the prior
-        ``GaussianProcess(emphasis=1)``, since pictures are not made of regions at random.
+        ``GaussianProcess(emphasis=1)``, because pictures are not random collections of regions.
     words : sequence of str, optional
         Words to learn; by default all words of the captions that are in some pictures, but not in all.
     method, n_regions
-        How pictures are cut; see :func:`segment`.
+        How pictures are segmented; see :func:`segment`.
 
     Attributes
     ----------

@@ -3,8 +3,8 @@
 Each component has its own scale delta2, and is normal with it:
 
     individual  u = sum over columns of w_k column_k        (kernels, as principal directions)
-    context     c = group averages of the features times w  (people differ by the make-up of their group)
-    place       o ~ N(c, delta2)                            (an intercept per group, around what context says)
+    context     c = group averages of the features times w  (effect of the composition of the group)
+    place       o ~ N(c, delta2)                            (an intercept per group, centred at the context)
 
 Intercepts are integrated out (:mod:`disaggregate.model.places`), so a position holds the standard weights of the
 first two, a priori N(0, 1) each, then the logarithms of all scales, last those of the noise of reports, where it
@@ -148,7 +148,7 @@ def scores_at(components: Components, position: np.ndarray) -> Scores:
         deviation = np.exp(0.5 * last_scale) if components.n_places else np.zeros(len(position))
         if components.has_level:
             weights[:, 0] *= np.sqrt(1.0 + weights**2 @ components.spread + deviation**2)
-    # A copy, because compiled code would be compiled once more for numbers that lie apart.
+    # A contiguous copy: strided arrays have another type, for which compiled code would be compiled again.
     error = position[:, -1].copy() if components.n_errors else np.zeros(len(position))
     noise = position[:, components.noise_coordinate] if components.n_noises else np.zeros(len(position))
     correlation = np.zeros(len(position))
@@ -188,7 +188,7 @@ def energy_and_force(
     log_likelihood, by_error, by_scale, by_noise : ndarray of shape (n_positions,)
         Of the reports, and its gradient in z, in the log scale of the place component, and in that of reports.
     by_correlation : ndarray of shape (n_positions,)
-        Its gradient in how alike people of one cell are.
+        Its gradient in the overdispersion of cells.
     by_columns : ndarray of shape (n_positions, n_columns)
         Its gradient in the weights of the individual part.
     by_group : ndarray of shape (n_positions, n_groups)

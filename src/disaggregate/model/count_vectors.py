@@ -149,7 +149,7 @@ def exact_expected(p: np.ndarray, lattice: Lattice, log_likelihood: np.ndarray) 
     n, starts = len(p), lattice.starts
     with np.errstate(divide="ignore"):
         log_p = np.log(p)
-    ahead = np.full(starts[-1] + 1, -np.inf)  # the last one is for successors that are none
+    ahead = np.full(starts[-1] + 1, -np.inf)  # the last entry is for missing successors
     ahead[starts[n] : starts[n + 1]] = log_likelihood
     for i in range(n - 1, -1, -1):
         layer = slice(starts[i], starts[i + 1])

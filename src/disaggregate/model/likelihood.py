@@ -27,7 +27,7 @@ from disaggregate.model.populations import (
 )
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING, Reports
 
-# From a count whose law is almost a point nothing can be learned, and nothing may be divided by its variance.
+# A count of almost zero variance carries no information, and nothing may be divided by that variance.
 LEAST_VARIANCE = 1e-12
 
 # The normal density over an interval of less than this many standard deviations, the farther out the fewer, is as
@@ -298,7 +298,7 @@ def _scaled_tail(x: np.ndarray) -> np.ndarray:
 def _normal(
     reports: Reports, rows: slice, counts: slice, scores: np.ndarray, evidence: np.ndarray
 ) -> tuple[float, np.ndarray, float]:
-    """Log likelihood of a normal count, and its gradient in f and in how alike people of one cell are."""
+    """Log likelihood of a normal count, and its gradient in f and in the overdispersion of cells."""
     value, by_mean, by_variance = _by_moments(reports, rows, counts, scores, evidence)
     p, q, units, people = probability(scores), probability(-scores), reports.units[rows], reports.counts[rows]
     spread = units * inflation(people, float(reports.correlation[0]))

@@ -61,7 +61,7 @@ class ReportNoise(NamedTuple):
             Logarithm of 1 / chi of each.
         """
         log_likelihood = reports.log_likelihood[rungs]
-        scales = np.nan_to_num(log_scales)  # where a trajectory has left all numbers, its energy says so
+        scales = np.nan_to_num(log_scales)  # if a trajectory diverges, its energy shows it
         known = {float(value): self.log_likelihood(float(value)) for value in np.unique(scales)}
         for row, rung, log_scale in zip(log_likelihood, rungs, scales, strict=True):
             row[self.entries] = reports.powers[rung] * known[float(log_scale)]

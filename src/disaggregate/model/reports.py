@@ -173,7 +173,7 @@ def with_powers(reports: Reports, powers: np.ndarray) -> Reports:
 
 
 def with_correlation(reports: Reports, correlation: float) -> Reports:
-    """Say how alike people of one cell are."""
+    """Return reports with another overdispersion of cells."""
     return reports._replace(correlation=np.array([correlation]))
 
 

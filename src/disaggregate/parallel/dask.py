@@ -32,7 +32,7 @@ class DaskWorkers:
 
         The tasks are functions of their items alone, so that it does not matter where or how often they run.
         """
-        # Not pure: a second fit with the same seed is worked out again, and not looked up on the cluster.
+        # Not pure: a second fit with the same seed is computed again instead of being looked up on the cluster.
         futures = self._client.map(function, list(items), pure=False)
         _wait_unless_interrupted(self._client, futures)
         return _results(self._client, futures)

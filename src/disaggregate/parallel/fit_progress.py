@@ -19,7 +19,7 @@ ShowProgress = bool | Literal["auto"]
 
 _LOG = logging.getLogger("disaggregate")
 
-# Seconds from which on a fit is shown to somebody who said nothing of progress.
+# With progress="auto", fits that take longer than this many seconds show their progress.
 _LONG = 10.0
 
 # The pace is known after this many seconds of sweeps, and this share of all of them.

@@ -15,8 +15,8 @@ from disaggregate.parallel.monitor import Monitor
 from disaggregate.parallel.one_blas_thread import one_blas_thread
 from disaggregate.parallel.runners import Executor, Runner, Watcher
 
-# Seconds of the first round, and how they grow: chains travel with their data, which takes time too, but somebody
-# who has interrupted waits for the end of a round.
+# Seconds of the first round, and their growth: sending chains with their data takes time, too, but a user
+# who interrupts waits for the end of a round.
 FIRST_SECONDS, GROWTH, _LONGEST = 2.0, 1.5, 20.0
 
 

@@ -19,7 +19,7 @@ MOST_CHAINS = 8
 
 
 def active_kernels(posterior: Posterior, *, ax: Axes | None = None) -> Axes:
-    """Draw the posterior law of the number of active kernels, and that of each chain on top of it.
+    """Draw the posterior distribution of the number of active kernels, over all chains and per chain.
 
     Parameters
     ----------

@@ -24,7 +24,8 @@ def effect_bands(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : DataFrame
-        As ``predictions`` returns it. The first column runs along the axis; a second one gives a line each.
+        As ``predictions`` returns it. The first column is the horizontal axis; each value of a second one has a
+        line.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 

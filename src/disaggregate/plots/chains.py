@@ -26,7 +26,7 @@ MOST_IN_LEGEND = 8
 
 
 def chain_traces(draws: Posterior | ArrayLike, quantity: str | None = None, *, ax: Axes | None = None) -> Axes:
-    """Draw one quantity along each chain; R-hat and the effective draws are written above.
+    """Draw the trace of one quantity in each chain, with R-hat and the effective sample size in the title.
 
     Chains that agree lie on top of each other and look like noise, without drifts or long flat stretches.
 
@@ -35,7 +35,7 @@ def chain_traces(draws: Posterior | ArrayLike, quantity: str | None = None, *, a
     draws : Posterior or array of shape (n_chains, n_draws)
         Such as ``model.posterior_``, or ``model.predict_draws(X)[:, :, 0]`` for the first person.
     quantity : str, optional
-        Of a posterior: "delta2" (the default) or "n_active". Of an array: what to call it.
+        Of a posterior: "delta2" (the default) or "n_active". Of an array: its label.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 
@@ -64,18 +64,19 @@ def chain_traces(draws: Posterior | ArrayLike, quantity: str | None = None, *, a
 def chain_ranks(
     draws: Posterior | ArrayLike, quantity: str | None = None, *, bins: int = 20, ax: Axes | None = None
 ) -> Axes:
-    """Draw how the draws of each chain rank among those of all, a row per chain.
+    """Draw histograms of the ranks of each chain's draws among all draws, one row per chain.
 
-    Chains that agree have as many draws in every bin of the ranks, which is the middle of their row. The grey
-    band holds nine bins in ten of a chain that agrees with the others, given its effective draws. A slope is a
-    chain that lies too low or too high, a hump one that wanders too little, a valley one that wanders too far.
+    If chains agree, each bin has about the same number of draws, the middle of the row. The grey
+    band contains nine bins in ten of a chain that agrees with the others, given its effective sample size. A slope
+    means a chain that is too low or too high, a hump one that varies too little, a valley one that varies too
+    much.
 
     Parameters
     ----------
     draws : Posterior or array of shape (n_chains, n_draws)
         Such as ``model.posterior_``, or ``model.predict_draws(X)[:, :, 0]`` for the first person.
     quantity : str, optional
-        Of a posterior: "delta2" (the default) or "n_active". Of an array: what to call it.
+        Of a posterior: "delta2" (the default) or "n_active". Of an array: its label.
     bins : int, default=20
         Number of bins of the ranks.
     ax : matplotlib Axes, optional

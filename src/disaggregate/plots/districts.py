@@ -32,7 +32,7 @@ def group_scatter(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw individuals coloured and marked by their group, with what each group reported in the legend.
+    """Draw individuals coloured and marked by their group, with the reports in the legend.
 
     Parameters
     ----------

@@ -27,13 +27,13 @@ def subgroup_forest(table: pd.DataFrame, *, reference: float | None = None, ax: 
     Parameters
     ----------
     table : DataFrame
-        As ``subgroups(...)``, ``effects(...)`` or ``contrast(...)`` return it: columns that say what a row is,
-        then ``estimate`` and, somewhere, ``conf_low`` and ``conf_high``.
+        Result of ``subgroups(...)``, ``effects(...)`` or ``contrast(...)``: columns that identify the row,
+        then ``estimate`` and, among others, ``conf_low`` and ``conf_high``.
     reference : float, optional
-        Where to draw a line to compare with, such as the rate of everybody. By default none for rates, and for
-        contrasts where nothing differs: 0, or 1 for ratios.
+        Position of a reference line, such as the overall rate. By default none for rates, and for
+        contrasts the value without a difference: 0, or 1 for ratios.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure as high as it takes.
+        Where to draw; by default a new figure of sufficient height.
 
     Returns
     -------

@@ -21,8 +21,8 @@ MOST_LABELS = 8
 def group_shares(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     """Draw the implied share of each group against its reported share, with credible intervals.
 
-    Groups whose interval does not hold the reported share stand out and, the farthest off first, have their
-    names beside them: there the features cannot explain the report, or it is hardly believed.
+    Groups whose interval does not contain the reported share are highlighted and, the farthest off first, have
+    their names beside them: there the features cannot explain the report, or its confidence is low.
 
     Parameters
     ----------
@@ -39,12 +39,14 @@ def group_shares(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     require_results(table, ("group", "reported", "implied", "conf_low", "conf_high"), "model.group_table()")
     known = table[table["reported"].notna()]
     if known.empty:
-        raise ValueError("No group in the table reports a share, so there is nothing to set against; got all NaN.")
+        raise ValueError(
+            "No group in the table reports a share, so there is nothing to compare with; got all NaN."
+        )
     misses = ~known["reported"].between(known["conf_low"] - 1e-9, known["conf_high"] + 1e-9)
 
     ax = axes_or_new(ax)
     _draw_diagonal(ax, known)
-    _draw_groups(ax, known[~misses], COLOURS[0], "o", "interval holds the report", len(known))
+    _draw_groups(ax, known[~misses], COLOURS[0], "o", "interval contains the report", len(known))
     _draw_groups(ax, known[misses], COLOURS[1], "D", "interval misses it", len(known))
     _name_groups(ax, known[misses])
     silent = len(table) - len(known)

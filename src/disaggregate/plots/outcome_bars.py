@@ -32,10 +32,10 @@ def outcome_bars(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     table : DataFrame
-        As ``subgroups`` of an analysis or a model with more than two outcomes returns it: columns of the
+        Result of ``subgroups`` for an analysis or a model with more than two outcomes: columns of the
         subgroups, ``outcome`` and ``estimate``.
     ax : matplotlib Axes, optional
-        Where to draw; by default a new figure as high as it takes.
+        Where to draw; by default a new figure of sufficient height.
 
     Returns
     -------

@@ -41,5 +41,5 @@ def suppressed_rows(table: pd.DataFrame) -> list[bool]:
 def arms(table: pd.DataFrame, centre: str = "estimate") -> NDArray[np.float64]:
     """Return how far intervals reach below and above the centre, as error bars take it, shape (2, n)."""
     middle = table[centre].to_numpy()
-    # A mean may lie outside the quantiles of a skew law, and bars cannot be shorter than nothing.
+    # The mean of a skewed distribution may lie outside its quantiles, and error bars must not be negative.
     return np.stack([middle - table["conf_low"], table["conf_high"] - middle]).clip(min=0.0)

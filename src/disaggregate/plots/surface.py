@@ -41,11 +41,11 @@ def probability_surface(
     Parameters
     ----------
     model : fitted classifier
-        Its ``predict_proba`` takes two features.
+        A model of two features with ``predict_proba``.
     X : array or DataFrame of shape (n, 2)
         Individuals; they span the plane and are drawn as points.
     y : array of 0 and 1, optional
-        True labels, to see where the model is right. Without them all points look alike.
+        True labels, to compare with the probabilities. Without them all points have one colour.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     resolution : int, default=120

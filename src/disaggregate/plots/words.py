@@ -43,7 +43,7 @@ def word_overlay(
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     title : str, optional
-        What to write above, such as the word.
+        Title, such as the word.
     colorbar : bool, default=True
         Whether to add the scale of probabilities beside the Axes.
 

@@ -20,7 +20,7 @@ Predict = Callable[[Any], np.ndarray]
 
 VALUES_AT_ONCE = 2**22
 
-# The number of draws is not known before the first answer, so the first question is small.
+# The number of draws is not known before the first batch, so that batch is small.
 FIRST_ROWS = 64
 
 

@@ -29,7 +29,7 @@ _POINTS, _REACH = 49, 5.0
 # Evidence on a count that is less probable than the best one by this exponent has no weight.
 _NEGLIGIBLE = 30.0
 
-# A correlation below this is as good as none, and precisions stay numbers.
+# Correlations below this are negligible; the bound keeps precisions finite.
 _LEAST, _MOST = 1e-9, 1.0 - 1e-9
 
 
@@ -62,7 +62,7 @@ class OwnCells:
 def own_cells(
     posterior: Posterior, data: GroupedData, ids: Sequence[Hashable], counts: NDArray[np.int64]
 ) -> OwnCells | None:
-    """Find the groups of some cells; None where it was not learned how alike people of one cell are.
+    """Find the groups of some cells; None where the overdispersion of cells was not learned.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ _OF_ONE_GROUP = re.compile(
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """Convergence of the chains.
+    """Convergence diagnostics of the chains, and checks of the fit.
 
     Attributes
     ----------
@@ -63,17 +63,17 @@ class Diagnostics:
         The worst over everything above.
     ladder : LadderReport or None
         Powers and swap rates of the ladder of replicas, the evidence, and why there is a ladder or none. A single
-        replica has one power and no swap rates; None where nothing is known of the evidence.
+        replica has one power and no swap rates; None if the evidence is not available.
     kernels : list of KernelScore
-        Kernels that were compared, with their evidence; empty when there was nothing to choose.
+        Kernels that were compared, with their evidence; empty if there was only one.
     converged : bool
         Whether the chains agree well enough to use the results.
     verdict : str
         The same in words, with advice.
     rounding_error : float
-        By how much the rounding of survey weights to whole units can move a group's share at most.
+        Largest possible change of a group's share by the rounding of survey weights to whole units.
     reports : PredictiveCheck or None
-        Whether the groups' reports look like those that the model would produce.
+        Posterior predictive check of the reports.
     contraction : float
         Share of the prior variance of differences between individuals that the reports removed; NaN where the
         prior is not known. See :mod:`disaggregate.posterior.contraction`.
@@ -173,7 +173,7 @@ def diagnose(
     stopped_early : str, default=""
         What is missing when the fit was interrupted.
     reports : PredictiveCheck, optional
-        Whether the groups' reports look like those that the model would produce.
+        Posterior predictive check of the reports.
     """
     individuals = evenly_spaced(len(X), _MOST_INDIVIDUALS)
     rhat, ess_bulk, ess_tail = _measured(posterior, X[individuals])
@@ -265,8 +265,8 @@ def _judge_information(removed: float) -> str:
     share = f"the reports removed {removed:.0%} of the prior variance of differences between them"
     if on == ON_PRIOR:
         return (
-            f" How individuals differ rests on the prior: {share}. Take rates of subgroups for assumptions, not "
-            "for findings; more groups, or groups that differ more in make-up, would say more."
+            f" How individuals differ rests on the prior: {share}. Treat rates of subgroups as assumptions, not "
+            "as findings; more groups, or groups that differ more in composition, would say more."
         )
     how = "rests on the groups and on the prior" if on == ON_BOTH else "rests on the groups"
     return f" How individuals differ {how}: {share}."
@@ -283,7 +283,7 @@ def _judge_swaps(ladder: LadderReport) -> str:
 
 def _judge_mixing(ladder: LadderReport) -> str:
     lowest, n_rungs = float(ladder.swap_rates.min()), len(ladder.powers)
-    seen = f"{n_rungs} replicas per chain, neighbours swap in {lowest:.0%} of the tries or more"
+    seen = f"{n_rungs} replicas per chain, neighbours swap in {lowest:.0%} of the attempts or more"
     if lowest < _FEW_SWAPS:
         return (
             f" The replicas swap too rarely to help the chains out of a wrong explanation ({seen}): "
@@ -304,7 +304,7 @@ def _judge_gain(ladder: LadderReport) -> str:
         doubt = f"{odds} that the features do not matter"
     return (
         f" The reports say little beyond the base rate: the odds are {doubt}. Individual probabilities stay near "
-        "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in make-up "
+        "the base rate with wide intervals; more groups, smaller ones, or groups that differ more in composition "
         "would say more."
     )
 
@@ -331,7 +331,8 @@ def _judge_misfits(misfits: Mapping[Hashable, float], n_unnamed: int = 0) -> str
     more = n_groups - len(named)
     others = "" if not more else f"{' and ' if named else ''}{more} {'more ' if named else ''}of them"
     return (
-        f" The reports of some groups do not fit their members, and count for little: {', '.join(named)}{others} "
+        " The reports of some groups do not fit their members, and have little weight: "
+        f"{', '.join(named)}{others} "
         "(probability that the report is wrong, or the group unlike all others)."
     )
 
@@ -369,7 +370,7 @@ def _judge(worst: float, fewest: float, n_chains: int, n_draws: int) -> tuple[bo
         )
     if worst > _AGREE:
         return True, (
-            f"The chains nearly agree ({seen}): averages are good; for exact interval ends run longer, "
+            f"The chains nearly agree ({seen}): averages are accurate; for accurate interval ends run longer, "
             f"for instance n_draws={2 * n_draws}."
         )
     return True, f"The chains agree ({seen})."

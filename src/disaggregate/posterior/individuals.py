@@ -73,7 +73,7 @@ class ContextByGroup:
 
 @dataclass(frozen=True)
 class GroupEffects:
-    """Groups that have an intercept of their own.
+    """The groups that have an intercept.
 
     Attributes
     ----------

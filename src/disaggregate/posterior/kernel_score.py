@@ -1,4 +1,4 @@
-"""How a kernel did that was compared with others."""
+"""Evidence and weight of a kernel in the comparison of kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from disaggregate.posterior.log_evidence import LogEvidence
 
 @dataclass(frozen=True)
 class KernelScore:
-    """A kernel that was tried.
+    """A kernel of the comparison of kernels.
 
     Attributes
     ----------
@@ -18,16 +18,16 @@ class KernelScore:
     gamma : float
         Its width; a linear kernel does not use it.
     log_evidence : LogEvidence
-        How probable it makes the reports: from a short run, or, with a standard error of NaN, from the normal
-        approximation at its modes.
+        Log marginal likelihood of the reports: from a short run, or, with a standard error of NaN, from the
+        Laplace approximation at its modes.
     prior : float
-        Its probability before the reports are seen.
+        Its prior probability.
     weight : float
-        Its share of the draws: its probability after that, or 0 where it is negligible.
+        Its share of the draws: its posterior probability, or 0 if that is negligible.
     context : bool
-        Whether the average features of a person's group count besides.
+        Whether the average features of a person's group are in the score.
     emphasis : float
-        How much the main directions in which individuals differ are favoured.
+        How much the prior favours the main directions in which individuals differ.
     """
 
     kernel: str

@@ -18,7 +18,7 @@ from disaggregate.sampler.dense.chains import DenseDraws
 
 @dataclass(frozen=True)
 class LadderReport:
-    """What the ladder says.
+    """Powers, swap rates and evidence of a ladder of replicas.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class LadderReport:
     log_evidence : LogEvidence
         Log marginal likelihood of the reports.
     log_evidence_constant : float
-        The same for a model in which everybody has the same probability; NaN where that was not compared.
+        The same for a model in which all people have the same probability; NaN if it was not compared.
     reason : str
-        Why there is a ladder, or none, where the fit found that out.
+        Why there is a ladder or not, if the fit decided it.
     """
 
     powers: np.ndarray
@@ -47,7 +47,7 @@ class LadderReport:
 
     @property
     def gain(self) -> float:
-        """Log Bayes factor of the model against the one with the same probability for everybody."""
+        """Log Bayes factor of the model against one with the same probability for all people."""
         return self.log_evidence.value - self.log_evidence_constant
 
 

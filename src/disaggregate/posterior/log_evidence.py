@@ -1,4 +1,4 @@
-"""How probable the reports are under the model: its log marginal likelihood, from the ladder."""
+"""Log marginal likelihood of the reports, from the ladder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from disaggregate.model.priors import ScalePrior
 from disaggregate.model.reports import Reports
 from disaggregate.sampler.dense.kernels import log_likelihood_by_draw
 
-# A bracket as wide as floats go is halved some 1,100 times; brentq may take twice as many steps.
+# Bisecting the whole range of floats takes some 1,100 steps; brentq may take twice as many.
 _MOST_HALVINGS = 4000
 _FEWEST_ESTIMATES = 4
 _NODES = 201
@@ -30,7 +30,7 @@ class LogEvidence:
     value : float
         The estimate; ``float()`` gives it too.
     std_error : float
-        Its Monte Carlo standard error.
+        Its Monte Carlo standard error; NaN if it is the Laplace approximation at modes.
     """
 
     value: float

@@ -22,7 +22,7 @@ class Posterior:
     Attributes
     ----------
     parts : tuple of KernelDraws
-        Draws of each kernel, as many as its probability deserves.
+        Draws of each kernel, in proportion to its probability.
     part_of_draw : ndarray of int, shape (n_draws,)
         Which part each draw of a chain comes from; the same in all chains.
     """
@@ -54,8 +54,8 @@ class Posterior:
     def scales(self) -> dict[str, np.ndarray]:
         """Scale delta2 of each component, shape (n_chains, n_draws): "individual", "context" and "place".
 
-        "report" is 1 / chi, where it was learned how exact reports are; "cell" is phi, where it was learned how
-        alike people of one cell are.
+        "report" is 1 / chi, if the confidence of reports is learned; "cell" is phi, if the overdispersion of
+        cells is learned.
         """
         found = {"individual": self.delta2}
         for name in ("context", "place", "report", "cell"):
@@ -127,7 +127,7 @@ class Posterior:
         return self._in_order(by_part).reshape(-1, len(group_index))
 
     def to_datatree(self, X: np.ndarray | None = None) -> DataTree:
-        """Give the draws to ArviZ.
+        """Return the draws as a DataTree for ArviZ.
 
         Parameters
         ----------

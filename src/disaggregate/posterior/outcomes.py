@@ -59,7 +59,7 @@ def by_outcome(
     """
     tables = [table_of(one) for one in found.values()]
     if OUTCOME in tables[0]:
-        raise ValueError(f"column {OUTCOME!r} would be called as a result is; rename it first.")
+        raise ValueError(f"column {OUTCOME!r} has the name of a result; rename it first.")
     n_rows = len(tables[0])
     joined = pd.concat(tables, ignore_index=True)
     names = pd.Series(np.repeat(np.arange(len(tables)), n_rows)).map(dict(enumerate(found)))

@@ -54,17 +54,17 @@ _FARTHEST = 1e150
 
 @dataclass(frozen=True)
 class PredictiveCheck:
-    """How the reports compare with those that the model would expect of groups that it has not seen.
+    """Comparison of the reports with their predictions from the other groups.
 
     Attributes
     ----------
     p_value : float
-        Probability of reports that are as far from what is expected, over all groups that report a share; NaN
-        where none does. A small one means that the model explains them badly.
+        Probability of reports at least as far from their predictions, over all groups that report a share; NaN
+        if none does. A small value means that the model explains the reports badly.
     groups : tuple
-        The groups that were looked at.
+        The groups that were checked.
     surprise : ndarray of shape (n_groups,)
-        How many standard deviations each group's report lies above what the others lead to expect.
+        Distance of each group's report above its prediction from the others, in standard deviations.
     misfits : dict
         Groups whose report does not fit, where the confidence of reports is learned, with the probability of that.
         They are not among ``groups``.

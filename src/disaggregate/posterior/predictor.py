@@ -69,14 +69,14 @@ class Predictor:
         Parameters
         ----------
         X : dataframe or array-like of shape (n_rows, n_features)
-            Rows to predict; worked on in pieces, so that memory does not grow with them.
+            Rows to predict; processed in batches, so that memory does not grow with their number.
         groups : array-like of shape (n_rows,), optional
-            Group id of each row, for a fit with ``context`` or ``group_effects``. Without it everybody is taken
-            for a member of a new group that is like all training individuals together. A group that was not in
-            the fit is known by the average of the rows given, and its own intercept is integrated over.
+            Group id of each row, for a fit with ``context`` or ``group_effects``. Without it all rows are taken
+            as members of a new group with the averages of all training individuals. The averages of a group that
+            was not in the fit are those of the rows given, and its intercept is integrated out.
         precision : float, optional
-            Use only as many of the draws as keep the Monte Carlo standard error of the probabilities below this,
-            as measured on some of the rows: much faster for millions of them. All draws by default.
+            Use only as many draws as needed for a Monte Carlo standard error of the probabilities below this
+            value, measured on some of the rows: much faster for millions of rows. All draws by default.
         """
         posterior, rows = self._fitted_and_rows(X, groups)
         if precision is not None:
@@ -101,7 +101,7 @@ class Predictor:
     def predict_interval(self, X: Any, level: float = 0.9, groups: Any = None) -> np.ndarray:
         """Central credible interval of each row's probability of the positive class, shape (n_rows, 2).
 
-        With more than two classes of each of them, shape (n_rows, n_classes, 2).
+        With more than two classes there is one for each, shape (n_rows, n_classes, 2).
         """
         posterior, rows = self._fitted_and_rows(X, groups)
         bounds = ["conf_low", "conf_high"]
@@ -113,19 +113,19 @@ class Predictor:
     def predict_draws(self, X: Any, groups: Any = None) -> np.ndarray:
         """Probability of the positive class in each posterior draw, shape (n_chains, n_draws, n_rows).
 
-        With more than two classes of each of them, shape (n_chains, n_draws, n_rows, n_classes).
+        With more than two classes there is one for each, shape (n_chains, n_draws, n_rows, n_classes).
         """
         return probability_draws(*self._fitted_and_rows(X, groups))
 
     def group_table(self, level: float = 0.9, *, min_group_size: int = 1) -> DataFrame:
-        """Tabulate the training groups: what each reported beside what the posterior implies.
+        """Tabulate the training groups: the reported share, and the share that the posterior implies.
 
         Parameters
         ----------
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Groups of fewer people, and what would give them away, have no numbers but ``n``, and a ``note`` says
+            Groups of fewer people, and rows that would reveal them, have no numbers but ``n``, and a ``note`` says
             so.
 
         Returns
@@ -167,7 +167,7 @@ class Predictor:
         level : float, default=0.9
             Probability of the credible intervals.
         min_group_size : int, default=1
-            Subgroups of fewer people, and what would give them away, have no estimate, and a ``note`` says so.
+            Subgroups of fewer people, and rows that would reveal them, have no estimate, and a ``note`` says so.
             People without weight do not count.
 
         Returns
@@ -175,7 +175,7 @@ class Predictor:
         DataFrame
             The columns of ``by``, then ``estimate, std_error, conf_low, conf_high, n, weight``. With more than two
             classes a row for each class of a subgroup, named by ``outcome`` after the columns of ``by``.
-            ``bound_low`` and ``bound_high`` are between which the share lies whatever is assumed, where ``groups``
+            ``bound_low`` and ``bound_high`` are bounds of the share that hold under any assumption, if ``groups``
             are given and the people are those of the fit; ``contraction`` is the share of the prior variance that
             the reports removed, and ``rests_on`` says in words whether the estimate rests on the groups.
         """

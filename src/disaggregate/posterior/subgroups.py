@@ -45,7 +45,7 @@ class SubgroupDraws:
     Attributes
     ----------
     keys : DataFrame
-        What each subgroup is, one row per subgroup.
+        Levels of each subgroup, one row per subgroup.
     draws : ndarray of shape (n_draws, n_subgroups)
         Rate of each subgroup in each draw.
     n : ndarray of int, shape (n_subgroups,)
@@ -55,13 +55,13 @@ class SubgroupDraws:
     replicates : ndarray of shape (n_replicates, n_subgroups) or None
         Mean rate over the draws under each set of replicate weights.
     design_factor : float
-        What the sum of squares of the replicates' deviations is multiplied by.
+        Factor of the sum of squared deviations of the replicates.
     effective : ndarray of int, shape (n_subgroups,), or None
-        People per rate: those without weight do not count.
+        Effective number of people per rate: people without weight do not count.
     contraction : ndarray of shape (n_subgroups,) or None
         Share of the prior variance that the reports removed; see :mod:`disaggregate.posterior.contraction`.
     bounds : ndarray of shape (n_subgroups, 2) or None
-        Between which the shares lie whatever is assumed; see :mod:`disaggregate.posterior.bounds`.
+        Bounds of the shares that hold under any assumption; see :mod:`disaggregate.posterior.bounds`.
     """
 
     keys: pd.DataFrame
@@ -144,7 +144,7 @@ def subgroup_draws(
 ) -> SubgroupDraws:
     """Find the share of positives in each subgroup, in each draw.
 
-    A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: what share
+    A rate can mean two things. By default it is the mean *probability* of the people in the subgroup: the share
     such people have in the long run, or in the large population that the table stands for. With
     ``outcomes=True`` it is the share of positives among *exactly these people*, whose labels are random even when
     their probabilities are known; the smaller the subgroup, the wider its interval.
@@ -169,7 +169,7 @@ def subgroup_draws(
         group's report too, as ``label_proba_`` is, and labels of ``outcomes=True`` are drawn to agree with
         the reports.
     counts : array-like of shape (n_rows,), optional
-        How many people each row stands for, one by default: it counts as so many rows. Weights are per person.
+        Number of people per row, one by default. Weights are per person.
     outcomes : bool, default=False
         Whether to estimate the share of positives among exactly these people.
     design_factor : float, optional

@@ -112,14 +112,14 @@ def reliance(
         )
     ladder = diagnostics.ladder
     if ladder is not None and ladder.gain < 1.1:
-        lines.append(("bad", "The results of the groups say little beyond the share of everybody."))
+        lines.append(("bad", "The results of the groups say little beyond the overall share."))
     lines += information_by_column(found)
     lines.append(
         (
             "",
             "No person's own outcome is known. "
-            f"The {level_in_words(level)} intervals hold if people with equal features are alike wherever they "
-            f"live{_allowed(analysis)}, which results of groups cannot show.",
+            f"The {level_in_words(level)} intervals are valid if people with equal features are alike wherever "
+            f"they live{_allowed(analysis)}, which results of groups cannot show.",
         )
     )
     return lines
@@ -138,5 +138,5 @@ def _settled(analysis: Analysis, diagnostics: Diagnostics) -> tuple[str, str]:
 
 
 def _allowed(analysis: Analysis) -> str:
-    ways = allowed_differences(analysis, "the make-up of their group", "a difference of the group as a whole")
+    ways = allowed_differences(analysis, "the composition of their group", "a difference of the group as a whole")
     return f", but for {' and '.join(ways)}" if ways else ""

@@ -29,7 +29,7 @@ _METHOD = (
     "replicas that give the reports less and less weight, so that a chain does not stay in one explanation. "
     "Chains start at different points; R-hat compares them, and the effective draws show how precise results are.",
     "Shares, effects and their intervals are computed in every draw and summarised after that, so that they carry "
-    "the whole uncertainty of the model: an interval of 90% holds the truth with probability 0.9, if the model "
+    "the whole uncertainty of the model: an interval of 90% contains the truth with probability 0.9, if the model "
     "is right. What cannot be checked from group results: ",
 )
 _OF_OUTCOMES = (

@@ -35,7 +35,7 @@ def data_elements(analysis: Analysis, people: pd.DataFrame, min_group_size: int 
 
 def _facts(analysis: Analysis, people: pd.DataFrame) -> list[tuple[str, str]]:
     groups = _by_group(analysis.group_table())
-    whom = "a random sample of each group" if analysis.sampled else "everybody in each group"
+    whom = "a random sample of each group" if analysis.sampled else "all people of each group"
     facts = [
         ("People that the model learned from", f"{int(groups['n'].sum()):,}, {whom}"),
         ("People in the table of this report", _people(analysis, people)),

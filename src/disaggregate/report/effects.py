@@ -79,7 +79,7 @@ def effects_of(
     unknown = [name for name in names if name not in analysis.encoder.features]
     if unknown:
         raise TableError(
-            f"{unknown[0]!r} is no feature of the fit; {did_you_mean(unknown[0], analysis.encoder.features)}"
+            f"{unknown[0]!r} is not a feature of the fit; {did_you_mean(unknown[0], analysis.encoder.features)}"
         )
     numbers = [name for name in names if name in _numbers(analysis) and not _is_yes_or_no(people[name])]
     options: dict[str, Any] = {"level": level, "min_group_size": min_group_size}

@@ -41,7 +41,8 @@ def groups_section(analysis: Analysis, groups: pd.DataFrame, level: float, min_g
     elements: list[Element] = [
         Text(
             "The reported share is what the results say. The implied share is what the model "
-            f"{_implied(analysis)}, given the results and everybody's features. {_agreement(known, level, silent)}"
+            f"{_implied(analysis)}, given the results and the features of all people. "
+            f"{_agreement(known, level, silent)}"
         )
     ]
     if min_group_size > 1:
@@ -79,9 +80,9 @@ def _agreement(known: pd.DataFrame, level: float, silent: int) -> str:
     without_share = f"{plural(silent, 'group')} reported no share. " if silent else ""
     n_inside = int((~_misses(known)).sum())
     return (
-        f"{without_share}The {level_in_words(level)} interval holds the reported share in {n_inside} of "
+        f"{without_share}The {level_in_words(level)} interval contains the reported share in {n_inside} of "
         f"{plural(len(known), 'group')}. "
-        "Where it does not, the features cannot explain the report, or it is hardly believed."
+        "Where it does not, the features cannot explain the report, or its confidence is low."
     )
 
 
@@ -108,7 +109,7 @@ def _scatter(known: pd.DataFrame, outcome: str, level: float) -> Scatter:
         points,
         "reported",
         "implied",
-        (f"interval holds the report ({int((~misses).sum())})", f"interval misses it ({int(misses.sum())})"),
+        (f"interval contains the report ({int((~misses).sum())})", f"interval misses it ({int(misses.sum())})"),
     )
 
 

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from disaggregate.analysis import Analysis
 
 _NOT_ALLOWED_FOR = (
-    "Whether people with equal features are alike in all groups. Where they are not, results by subgroup are off, "
+    "Whether people with equal features are alike in all groups. Where they are not, estimates for subgroups "
+    "are wrong, "
     "and no interval shows it."
 )
 _ALLOWED_FOR = (
     "Whether people with equal features are alike in all groups. Where they differ {how}, which this fit allows "
-    "for, the intervals show it. Where they differ in another way, results by subgroup are off, and no interval "
-    "shows that."
+    "for, the intervals show it. Where they differ in another way, estimates for subgroups are wrong, and no "
+    "interval shows that."
 )
 
 

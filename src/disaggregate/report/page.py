@@ -64,22 +64,22 @@ def write_report(
     people : path or dataframe
         The people that subgroups and effects describe.
     path : str or path
-        Where to, usually ``*.html``.
+        File to write, usually ``*.html``.
     by : str or sequence of str
         Columns whose levels are the subgroups, each column by itself; by default the features that are
         categories with at most 15 levels, or numbers, which are put into bands.
     features : str or sequence of str, optional
         Features whose effects are shown; by default the first 8 that can be compared.
     title, question : str, optional
-        Heading of the page, and what was to be found out.
+        Title of the page, and the question that it answers.
     level : float, default=0.9
         Probability of the credible intervals.
     min_group_size : int, default=1
-        No numbers are shown for groups and subgroups of fewer people, nor any from which they follow.
+        No numbers are shown for groups and subgroups of fewer people, nor any from which those could be computed.
     sensitivity : path or dataframe, optional
         What :func:`disaggregate.analysis.sensitivity.subgroup_sensitivity` returned, or the command wrote.
     sections : sequence of Section, optional
-        What :func:`make_sections` found already; then only title and question count.
+        Result of :func:`make_sections`; then only title and question are used.
     """
     given: dict[str, Any] = {"by": by, "features": features, "level": level, "min_group_size": min_group_size}
     found = sections or make_sections(analysis, people, **given, sensitivity=sensitivity)

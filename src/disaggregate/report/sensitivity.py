@@ -31,7 +31,7 @@ def read_sensitivity(source: Any, min_group_size: int = 1) -> pd.DataFrame:
     source : path or dataframe
         The table.
     min_group_size : int, default=1
-        Numbers of subgroups of fewer people, and what would give them away, are left out.
+        Numbers of subgroups of fewer people, and rows that would reveal them, are left out.
     """
     table = read_table(source, {"by": "text", "subgroup": "text", "change": "text", OUTCOME: "text"})
     missing = [name for name in (*COLUMNS, *SHIFTS) if name not in table and name != OUTCOME]
@@ -39,7 +39,7 @@ def read_sensitivity(source: Any, min_group_size: int = 1) -> pd.DataFrame:
         raise TableError(
             f"the table of sensitivity has no column {missing[0]!r}; give what `disaggregate sensitivity` wrote."
         )
-    table = table.fillna({"subgroup": "missing"})  # a level may be called as files call what is missing
+    table = table.fillna({"subgroup": "missing"})  # a level may have the name of a missing value in files
     of_outcomes = [OUTCOME] if OUTCOME in table else []
     if table.duplicated(["by", "subgroup", "change", *of_outcomes]).any():
         raise TableError(

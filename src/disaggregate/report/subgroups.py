@@ -161,7 +161,7 @@ def subgroups_section(
     elements: list[Element] = [
         Text(
             f"Estimated share of “{outcome}” in each subgroup, with its {level_in_words(level)} interval. "
-            f"{line} is the share of everybody."
+            f"{line} is the overall share."
         )
     ]
     for one in found:

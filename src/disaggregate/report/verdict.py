@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _QUANTITIES = {
     "delta2": "scale of the weights (delta2)",
-    "delta2_context": "scale of what the make-up of groups does (delta2_context)",
-    "delta2_place": "scale of how groups differ as a whole (delta2_place)",
+    "delta2_context": "scale of the effect of group composition (delta2_context)",
+    "delta2_place": "scale of the effect of the group as a whole (delta2_place)",
     "n_active": "active kernels (n_active)",
     "f": "score of a person (f)",
 }
@@ -75,7 +75,7 @@ def _facts(analysis: Analysis) -> list[tuple[str, str]]:
     facts.append(("Log evidence of the reports", str(ladder.log_evidence)))
     if not math.isnan(ladder.gain):
         facts += [
-            ("The same if everybody were alike", f"{ladder.log_evidence_constant:.2f}"),
+            ("The same if all people had one probability", f"{ladder.log_evidence_constant:.2f}"),
             ("Gain from the features", f"{ladder.gain:+.2f}"),
         ]
     if not ladder.is_ladder:
@@ -131,4 +131,4 @@ def _kernels(diagnostics: Diagnostics) -> Table:
         "prior": "Weight before",
         "weight": "Weight after",
     }
-    return as_table(frame, "Kernels that were compared, and how much each counts in the results.", headings, 4)
+    return as_table(frame, "Kernels that were compared, and the weight of each in the results.", headings, 4)

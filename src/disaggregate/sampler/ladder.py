@@ -210,7 +210,7 @@ def tune_powers(
     on_sweeps : callable
         Called after each sweep that was done, of :data:`PILOT_SWEEPS` in all.
     """
-    prepare("sparse")  # so that the user of a first fit learns why it waits
+    prepare("sparse")  # so that users know why the first fit takes longer
     powers = first_powers(n_replicas)
     replicas = SparseLadder(data, prior, powers, n_proposals, rng)
     for _ in range(_PILOT_PHASES):

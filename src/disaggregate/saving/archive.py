@@ -94,7 +94,7 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
                 for name, description in whole["arrays"].items()
             }
     except _DAMAGE as error:
-        raise ArchiveError(f"{path} is damaged or is no model file: {error}.") from error
+        raise ArchiveError(f"{path} is damaged or not a model file: {error}.") from error
 
 
 # What the reader of zip files raises on bytes that are none.
@@ -123,10 +123,12 @@ def _read_sizes(path: Path, archive: zipfile.ZipFile) -> dict[str, int]:
         if member.filename in sizes:
             raise ArchiveError(f"{path} is damaged: it holds {member.filename!r} twice.")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise ArchiveError(f"{path} is no model file: {member.filename!r} is packed in a way we never use.")
+            raise ArchiveError(
+                f"{path} is not a model file: {member.filename!r} is compressed in an unsupported way."
+            )
         sizes[member.filename] = member.file_size
     if sum(sizes.values()) > _allowed(path.stat().st_size):
-        raise ArchiveError(f"{path} claims to hold {sum(sizes.values()):,} bytes, far more than it can.")
+        raise ArchiveError(f"{path} claims to hold {sum(sizes.values()):,} bytes, far more than is possible.")
     return sizes
 
 
@@ -138,14 +140,14 @@ def _allowed(n_bytes: int) -> int:
 def _require_only(path: Path, sizes: Mapping[str, int], arrays: Mapping[str, Any]) -> None:
     others = set(sizes) - {_DOCUMENT, _CHECKSUM, *(f"arrays/{name}" for name in arrays)}
     if others:
-        raise ArchiveError(f"{path} is no model file: it holds {min(others)!r}, which no model does.")
+        raise ArchiveError(f"{path} is not a model file: it holds {min(others)!r}, which no model does.")
 
 
 def _read_document(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> dict[str, Any]:
     if _DOCUMENT not in sizes or _CHECKSUM not in sizes:
-        raise ArchiveError(f"{path} is no model file: it lacks {_DOCUMENT}.")
+        raise ArchiveError(f"{path} is not a model file: it lacks {_DOCUMENT}.")
     if sizes[_DOCUMENT] > max(_SHORT_DOCUMENT, path.stat().st_size):
-        raise ArchiveError(f"{path} is damaged: its description is longer than it can be.")
+        raise ArchiveError(f"{path} is damaged: its description is longer than is possible.")
     text = _read_member(path, archive, _DOCUMENT, sizes[_DOCUMENT])
     if _digest(text).encode() != _read_member(path, archive, _CHECKSUM, 64):
         raise ArchiveError(f"{path} is damaged: its checksum does not match.")
@@ -154,7 +156,9 @@ def _read_document(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int
     if type(found) is not int or found != FORMAT:
         newer = isinstance(found, int) and found > FORMAT
         advice = (
-            "it was written by a newer version of disaggregate; update yours" if newer else "nothing can read it"
+            "it was written by a newer version of disaggregate; update yours"
+            if newer
+            else "no version can read it"
         )
         raise ArchiveError(f"{path} has format {_shown(found)}, expected {FORMAT}: {advice}.")
     if not (isinstance(whole.get("arrays"), dict) and isinstance(whole.get("document"), dict)):
@@ -164,7 +168,7 @@ def _read_document(path: Path, archive: zipfile.ZipFile, sizes: Mapping[str, int
 
 def _parsed(path: Path, text: bytes | bytearray) -> Any:
     def refuse(constant: str) -> None:
-        raise ValueError(f"{constant} is no JSON")
+        raise ValueError(f"{constant} is not JSON")
 
     try:
         return json.loads(text, parse_constant=refuse)
@@ -182,7 +186,7 @@ def _read_array(
         raise ArchiveError(f"{path} is damaged: its array {_shown(name)} is described as {_shown(description)}.")
     n_bytes = math.prod(shape) * np.dtype(kind).itemsize
     if sizes.get(f"arrays/{name}") != n_bytes:
-        raise ArchiveError(f"{path} is damaged: its array {_shown(name)} has not the size that it claims.")
+        raise ArchiveError(f"{path} is damaged: its array {_shown(name)} does not have the stated size.")
     content = _read_member(path, archive, f"arrays/{name}", n_bytes)
     if _digest(content) != digest:
         raise ArchiveError(f"{path} is damaged: the checksum of its array {_shown(name)} does not match.")

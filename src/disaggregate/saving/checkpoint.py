@@ -170,7 +170,7 @@ def read_checkpoint(path: Any, fingerprint: str) -> dict[str, Any] | None:
             "ones to resume it, or another checkpoint for a new fit."
         )
     if not (isinstance(saved["seed"], str) and saved["seed"].isdecimal() and len(saved["seed"]) <= _LONGEST_SEED):
-        raise ArchiveError(f"{path} is damaged: its seed is no number.")
+        raise ArchiveError(f"{path} is damaged: its seed is not a number.")
     return {**saved, "seed": int(saved["seed"])}
 
 

@@ -154,7 +154,7 @@ def read_saved(path: Any, make_classifier: Callable[..., Any], make_analysis: Ca
         tables = reader.read(document.get("tables"))
         return model if tables is None else _read_analysis(path, model, tables, make_analysis)
     except RecursionError as error:
-        raise ArchiveError(f"{path} is damaged: its description has no end.") from error
+        raise ArchiveError(f"{path} is damaged: its description is nested too deeply.") from error
     except ArchiveError as error:
         raise ArchiveError(f"{error}{_of_another_version(document)}") from error
 
@@ -192,7 +192,7 @@ def _read_model(path: Any, document: dict[str, Any], reader: Reader, make: Calla
     try:
         model = make(**with_new_names(parameters))
     except (TypeError, ValueError) as error:
-        raise ArchiveError(f"{path} is damaged: its settings are none of a classifier ({error}).") from error
+        raise ArchiveError(f"{path} is damaged: its settings are not those of a classifier ({error}).") from error
     for name in _SAVED:
         if name in fitted:
             setattr(model, name, reader.read(fitted[name]))
@@ -221,7 +221,7 @@ def _require_predictions(model: Any, path: Any) -> None:
     n_outcomes = model.posterior_.n_outcomes
     expected = (np.prod(model.posterior_.shape), 1, *((n_outcomes,) if n_outcomes > 2 else ()))
     if scores.shape != expected or not np.isfinite(scores).all():
-        raise ArchiveError(f"{path} is damaged: it predicts nothing that is a number.")
+        raise ArchiveError(f"{path} is damaged: its predictions are not numbers.")
 
 
 def parameters_of(model: Any) -> dict[str, Any]:

@@ -135,7 +135,7 @@ def _require_draws(part: Any, n_features: int) -> None:
     _require(_is_finite_array(part.delta2, 2) and _is_array(part.n_active, 2, "iu"), "its scales are wrong")
     weights = part.weights.data if isinstance(part.weights, csr_array) else part.weights
     dimensions = 1 if isinstance(part.weights, csr_array) else 2
-    _require(_is_finite_array(weights, dimensions), "its weights are no finite numbers")
+    _require(_is_finite_array(weights, dimensions), "its weights are not finite numbers")
     for name in ("context_delta2", "place_delta2", "report_delta2", "cell_delta2"):
         scale = getattr(part, name)
         sound = scale is None or (_is_finite_array(scale, 2) and scale.shape == part.delta2.shape)
@@ -196,7 +196,7 @@ def _require_groups(data: GroupedData) -> None:
     _require(bool((np.sort(data.order) == np.arange(n_rows)).all()), "the order of its rows is wrong")
     sound = _is_array(data.units, 1, "iu") and len(data.units) == n_rows
     _require(sound and bool(((data.units >= 1) & (data.units < _MOST_UNITS)).all()), "its weights are wrong")
-    _require(_is_finite(data.rounding_error), "its rounding error is no number")
+    _require(_is_finite(data.rounding_error), "its rounding error is not a number")
     _require_cells(data, n_rows)
     sound = _is_array(data.log_likelihood, 1, "f") and len(data.log_likelihood) == data.starts[-1]
     _require(sound and not np.isnan(data.log_likelihood).any(), "the likelihood of its reports is wrong")
@@ -259,8 +259,8 @@ def _require_diagnostics(diagnostics: Any) -> None:
         diagnostics.ladder is None or _is_ladder(diagnostics.ladder), "the ladder of its diagnostics is wrong"
     )
     _require(_are_scores(diagnostics.kernels), "the kernels of its diagnostics are wrong")
-    _require(_is_finite(diagnostics.rounding_error), "its rounding error is no number")
-    _require(_is_number(diagnostics.contraction), "its contraction is no number")
+    _require(_is_finite(diagnostics.rounding_error), "its rounding error is not a number")
+    _require(_is_number(diagnostics.contraction), "its contraction is not a number")
     _require(diagnostics.reports is None or _is_check(diagnostics.reports), "the check of its reports is wrong")
 
 

@@ -15,7 +15,7 @@ from disaggregate.saving.archive import ArchiveError
 _DEEPEST = 50
 _MOST_CHARACTERS = 2**20
 _LARGEST_ID = 2**64
-_LONGEST = 200  # of what an error may say of a file that others have written
+_LONGEST = 200  # characters of an error message about a file from others
 
 
 class Unsavable(TypeError):
@@ -66,8 +66,8 @@ class Writer:
             return {"$class": self._name_of[type(value)], "fields": fields}
         if callable(value):
             raise Unsavable(
-                f"{value!r} is code, and files hold none. Use a kernel by its name (such as kernel='rbf'), or "
-                "keep the model in memory."
+                f"{value!r} is code, which files do not store. Use a kernel by its name (such as kernel='rbf'), "
+                "or keep the model in memory."
             )
         raise Unsavable(
             f"{value!r} of type {type(value).__name__} cannot be saved. Group ids must be numbers or texts."
@@ -100,7 +100,7 @@ class Reader:
     def read(self, data: Any, depth: int = 0) -> Any:
         """Return the object of a plain form, or raise ArchiveError."""
         if depth > _DEEPEST:
-            raise ArchiveError("the file is damaged: its description has no end.")
+            raise ArchiveError("the file is damaged: its description is nested too deeply.")
         if data is None or isinstance(data, (bool, int, float, str)):
             return data
         if not isinstance(data, dict) or not data:
@@ -135,13 +135,13 @@ class Reader:
         values, indices, starts = (self.read(content[name], depth) for name in ("data", "indices", "indptr"))
         for part, kinds in ((values, "f"), (indices, "i"), (starts, "i")):
             if not isinstance(part, np.ndarray) or part.ndim != 1 or part.dtype.kind not in kinds:
-                raise ArchiveError("the file is damaged: a sparse array has parts that are none.")
+                raise ArchiveError("the file is damaged: a sparse array has invalid parts.")
         n_rows, n_columns = (int(length) for length in content["shape"])
         # Checked here, as scipy's own check lets some through that make its compiled code read where it must not.
         are_starts = len(starts) == n_rows + 1 and starts[0] == 0 and (starts[1:] >= starts[:-1]).all()
         are_inside = ((indices >= 0) & (indices < n_columns)).all()
         if not (are_starts and are_inside and starts[-1] == len(indices) == len(values)):
-            raise ArchiveError("the file is damaged: a sparse array points outside itself.")
+            raise ArchiveError("the file is damaged: a sparse array has indices out of range.")
         return csr_array((values, indices, starts), shape=(n_rows, n_columns))
 
     def _read_class(self, data: dict[str, Any], depth: int) -> Any:
@@ -156,7 +156,7 @@ class Reader:
 def _bounded(value: Any) -> Any:
     """Refuse whole numbers that no id has: as keys, thousands of them can be made to share one hash."""
     if isinstance(value, int) and abs(value) >= _LARGEST_ID:
-        raise ArchiveError("the file is damaged: it has an id of more digits than ids have.")
+        raise ArchiveError("the file is damaged: an id has too many digits.")
     return value
 
 

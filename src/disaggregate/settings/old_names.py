@@ -76,7 +76,7 @@ def _changed(prior: Any, old: dict[str, Any]) -> Any:
     kind = _KINDS[weights]
     if kind is GaussianProcess and is_one_of(old.get("latent"), "metropolis"):
         raise ValueError(
-            'latent="metropolis" is a step of prior="spike_slab"; a Gaussian process has no other step.'
+            'latent="metropolis" is a step of prior="spike_slab"; a Gaussian process has no such step.'
         )
     _require_sound_although_unused(kind, old)
     known = {**as_prior(prior).get_params(), **old}
@@ -156,5 +156,5 @@ _LEAVE_OUT = "leave them out, they are the defaults or have no effect with this 
 
 
 def _warn(names: str, advice: str) -> None:
-    message = f"{names}: no argument of the classifier any more; {advice}. Version 0.4 removes the old names."
+    message = f"{names}: no longer an argument of the classifier; {advice}. Version 0.4 removes the old names."
     warnings.warn(message, FutureWarning, stacklevel=5)

@@ -12,28 +12,30 @@ from disaggregate.settings.conditions import is_one_of, is_positive, require
 # Bounds against typos; no prior of a scale needs more.
 _LEAST, _MOST = 1e-9, 1e9
 
-# Standard deviations of the half-normal priors of what context and place do to groups, on the probit scale: of
-# places, chosen on real ones; and of any groups of single people, where features count for more as well.
+# Standard deviations of the half-normal priors of the effects of context and place, on the probit scale: for
+# places, chosen on real ones; and for other groups of single people, where effects of features are larger, too.
 _CONTEXT, _PLACE = 0.15, 0.2
 _CONTEXT_OF_PEOPLE, _PLACE_OF_PEOPLE = 1.0, 1.0
 
-# Margins of tables with more than two outcomes determine context well, which is the same for all kinds of people.
-# Where it is not, as in the precincts on which this was chosen, differences between kinds would be taken for it.
+# The same for cells with more than two outcomes. The model has one context effect for all people. Where subgroups
+# have different ones, as in the precincts on which this was chosen, a wider prior would attribute differences
+# between subgroups to context.
 _CONTEXT_OF_TABLES = 0.03
 
-# Where groups are samples or cells, the variance of the individual part is gamma distributed. Reports on groups
-# hardly separate the effect of people's own features from that of the people around them, so this prior decides
-# how much is attributed to each. A half-normal prior lets the individual part vanish: wrong on real groups.
+# Where groups are samples or cells, the variance of the individual component is gamma distributed. Reports on
+# groups hardly separate the effect of people's own features from that of the composition of their group, so this
+# prior decides how much is attributed to each. A half-normal prior lets the individual component vanish: wrong on
+# real groups.
 _INDIVIDUAL_SHAPE, _INDIVIDUAL_MEAN = 2.0, 0.64
 
-# Standard deviations below this change no probability by more than some 0.01. Those of places are integrated out,
-# so that chains do not mind if they nearly vanish; and where places do not differ, a higher floor takes what the
-# noise of small samples does for differences between places, and makes those between people too small.
+# Standard deviations below this change no probability by more than some 0.01. Intercepts of places are integrated
+# out, so that chains mix even if their scale nearly vanishes. If places do not differ, a higher floor would
+# attribute the sampling noise of small samples to places, and make differences between people too small.
 _FLOOR, _PLACE_FLOOR = 0.03, 0.01
 
-# How alike people of one cell are: phi is gamma distributed, where phi / (1 + phi) is the correlation of two of
-# them. Rates of cells then differ by some 3 to 10 points; reports hardly separate that from what places differ by,
-# and a prior that let it vanish would let chains lose themselves.
+# Overdispersion of cells: phi is gamma distributed, where phi / (1 + phi) is the correlation of two people of one
+# cell. Rates of cells then differ by some 3 to 10 points. Reports hardly separate that from differences between
+# places, and with a prior that allows phi to vanish chains would not mix.
 _CELL_SHAPE, _CELL_MEAN = 2.0, 0.02
 
 # Learned confidence: 1 / sqrt(chi), about twice the standard deviation of a reported share near one half, is
@@ -42,7 +44,7 @@ _REPORT, _REPORT_FLOOR = 0.2, 0.003
 
 
 class WeightPrior(BaseEstimator):
-    """A prior of the weights, with an inverse-gamma prior of their scale delta2; equal if its parameters are."""
+    """A prior of the weights, with an inverse-gamma prior of their scale delta2; equal if all parameters are."""
 
     name: ClassVar[str]
     default_scale: ClassVar[tuple[float, float]]
@@ -90,9 +92,9 @@ class GaussianProcess(WeightPrior):
     mu, nu : float, optional
         Inverse-gamma(mu/2, nu/2) prior of the scale delta2, the prior variance of f; by default 3 and 15.
     cells : bool, default=False
-        Whether people of one cell (``counts``) are more alike than their features and place say, by as much as is
-        learned: rates of cells are then known less well, and chains mix more slowly. For two outcomes, where
-        groups have intercepts. Fits of tables have it by default.
+        Whether rates of cells (``counts``) are overdispersed, by a learned amount: people of one cell are then
+        more alike than their features and place predict, intervals of cells are wider, and chains mix more slowly.
+        For two outcomes, where groups have intercepts. Fits of tables have it by default.
 
     Examples
     --------
@@ -123,8 +125,8 @@ class GaussianProcess(WeightPrior):
         Parameters
         ----------
         of_places : bool
-            Whether rows are samples or cells of places: what individuals differ by is then smaller than in groups
-            that were formed at random, and the base rate is a component of its own.
+            Whether rows are samples or cells of places: differences between individuals are then smaller than in
+            groups that were formed at random, and the base rate is a separate component.
         of_tables : bool, default=False
             Whether rows are cells with more than two outcomes.
         """

@@ -12,8 +12,8 @@ def published_settings() -> dict[str, Any]:
     """Return the constructor arguments that make the classifier the sampler of 2005.
 
     ``GroupStatsClassifier(**published_settings())`` has the paper's priors (a = b = mu = nu = 1), its
-    confidence chi = 1000, a kernel on every individual, no intercept, one chain without replicas, and the
-    published moves, the random-walk latent step among them; 1,000 draws after 1,000.
+    confidence chi = 1000, a kernel at every individual, no intercept, one chain without replicas, and the
+    published moves, including the random-walk step of the latent scores; 1,000 draws after a burn-in of 1,000.
     """
     return {
         "kernel": "rbf",
@@ -34,9 +34,9 @@ def published_settings() -> dict[str, Any]:
 def groups_are_places() -> dict[str, Any]:
     """Return the settings of groups in tables, such as districts, which are seldom formed at random.
 
-    Their make-up may matter to their members; and they differ along the directions in which people differ most, as
-    places do in other ways, so that a prior that favours these directions would put too much of it down to people.
-    Where rows are cells, people of one cell are more alike than their features and their place say.
+    The composition of such groups may affect their members. They also differ most along the directions in which
+    people differ most, and so in whatever is correlated with these; a prior that favours these directions would
+    attribute too much of it to people. Where rows are cells, their rates are overdispersed.
     """
     return {"context": "auto", "prior": GaussianProcess(emphasis=1.0, cells=True)}
 

@@ -88,7 +88,7 @@ def require_plain_file(target: Path) -> None:
     if target.is_symlink():
         raise OSError(f"{target} is a link, which would be replaced; give the path of the file itself")
     if target.exists() and not target.is_file():
-        raise OSError(f"{target} is no plain file but a folder, a device or a pipe; give the path of a file")
+        raise OSError(f"{target} is not a plain file but a folder, a device or a pipe; give the path of a file")
 
 
 def _beside(target: Path) -> Path:

@@ -75,7 +75,7 @@ def _acquired(lock: Path, what: str) -> int | None:
         except BlockingIOError as error:
             os.close(descriptor)
             raise ValueError(
-                f"{what} is in use by another fit, which would be spoiled; give another one, or wait for its end."
+                f"{what} is in use by another fit; give another one, or wait until that fit ends."
             ) from error
         except OSError:  # a file system without locks
             os.close(descriptor)

@@ -22,7 +22,7 @@ _AMOUNT = re.compile(
     rf"(?P<sign>[-+{_MINUS}]?)\s*(?P<before>{_CURRENCY})?\s*(?P<minus>[-{_MINUS}]?)\s*"
     rf"(?P<number>\d[\d.,'{_BLANKS}]*|[.,]\d+)(?P<power>[eE][-+]?\d+)?\s*(?P<after>{_CURRENCY})?\s*(?P<percent>%)?"
 )
-_IN_BRACKETS = re.compile(r"\s*\((.*)\)\s*")  # as accounts show what is below zero
+_IN_BRACKETS = re.compile(r"\s*\((.*)\)\s*")  # as accounts show negative numbers
 _GROUPS = rf"[1-9]\d{{0,2}}(?:['{_BLANKS}]\d{{3}})+"
 _BY_DECIMAL = {
     ".": re.compile(rf"(?:\d+|{_GROUPS}|[1-9]\d{{0,2}}(?:,\d{{3}})+)?(?:\.\d*)?"),

@@ -30,7 +30,7 @@ def check_tables(
     people, results : DataFrame
         One row per individual, or per cell with a count of people; one row per group.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     sampled : bool, default=False
         Whether the people are a random sample of the group that the results describe.
     """

@@ -26,7 +26,7 @@ def count_problems(people: pd.DataFrame, roles: Roles, sampled: bool) -> Iterato
     people : DataFrame
         One row per cell.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     sampled : bool
         Whether the people are a random sample of the group that the results describe.
     """
@@ -57,7 +57,7 @@ def cell_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     people : DataFrame
         One row per person, as far as the roles say.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     rest = columns_without_role(roles, people)
     if roles.count is not None or set(rest) != set(roles.features):
@@ -80,7 +80,7 @@ def weight_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     people : DataFrame
         One row per individual, or per cell.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     for name in (*roles.names("weight"), *roles.replicates):
         for complaint in _weight_complaints(people[name]):

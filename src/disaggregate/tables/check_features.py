@@ -35,7 +35,7 @@ def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     people : DataFrame
         One row per individual, or per cell.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     n_distinct = len(people) - int(repeated_rows(people).sum())
     for name in roles.features:
@@ -50,7 +50,8 @@ def feature_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
                 yield Problem(
                     "advice",
                     column_of("people", name),
-                    f"is no feature, as its name is that of the {role} in results; name the features to have it.",
+                    f"is not a feature, because its name is that of the {role} in results; list the features to "
+                    "use it.",
                 )
 
 
@@ -115,8 +116,8 @@ def _findings(column: pd.Series, groups: pd.Series, n_distinct: int) -> Iterator
     if _is_id(values, kind, n_values, n_distinct):
         yield (
             "warning",
-            f"seems to be an id: {n_values} values in {len(values)} rows. Nothing can be learnt from the names of "
-            "people; ignore it.",
+            f"seems to be an id: {n_values} values in {len(values)} rows. Nothing can be learned from the names "
+            "of people; ignore it.",
             "id",
         )
     elif kind == "category":
@@ -133,9 +134,9 @@ def _comparable(column: pd.Series, kind: Kind) -> pd.Series:
 
 def _constant(values: pd.Series, kind: Kind) -> str:
     if values.hasnans:
-        return "holds no values: it separates no people; ignore it."
+        return "holds no values: it does not distinguish people; ignore it."
     what = "has one level" if kind == "category" else "is constant"
-    return f"{what}, {text_of(values.iloc[0])}: it separates no people; ignore it."
+    return f"{what}, {text_of(values.iloc[0])}: it does not distinguish people; ignore it."
 
 
 def _missing(values: pd.Series, kind: Kind) -> str:

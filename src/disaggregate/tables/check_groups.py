@@ -24,7 +24,7 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
     people, results : DataFrame
         One row per individual, or per cell with a count of people; one row per group.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     of_people, of_results = group_ids(people, results, roles.group)
     yield from _missing_ids("people", of_people, people.index)
@@ -37,7 +37,7 @@ def group_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles) ->
         yield Problem(
             "warning",
             "results",
-            f"{plural(n_shared, 'group')} with people and a result; with fewer than {_FEW} little can be learnt "
+            f"{plural(n_shared, 'group')} with people and a result; with fewer than {_FEW} little can be learned "
             "about how individuals differ.",
         )
     yield from _groups_of_one([group for group, n in n_people.items() if n == 1 and group in reported])
@@ -74,7 +74,7 @@ def _unmatched(n_people: Mapping[Hashable, int], of_results: Sequence[Hashable])
             "warning",
             "results",
             f"{plural(len(without_result), 'group')} of people without a result: {some(without_result)}; nothing "
-            f"is learnt from their {n_lost:,} of {n_all:,} people, but they get predictions."
+            f"is learned from their {n_lost:,} of {n_all:,} people, but they get predictions."
             f"{_hint(without_result, without_people)}",
             "groups",
         )

@@ -27,7 +27,7 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
     people, results : DataFrame
         One row per individual, or per cell with a count of people; one row per group.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     sampled : bool
         Whether the people are a random sample of the group that the results describe.
     """
@@ -40,7 +40,7 @@ def report_problems(people: pd.DataFrame, results: pd.DataFrame, roles: Roles, s
         yield Problem(
             "error" if is_all else "warning",
             "results",
-            f"{plural(len(silent), 'group')} with a row but no report: {some(silent)}; nothing is learnt from "
+            f"{plural(len(silent), 'group')} with a row but no report: {some(silent)}; nothing is learned from "
             "them, but they get predictions.",
         )
     has_sizes = roles.count is None or sound_counts(people, roles) is not None
@@ -64,7 +64,7 @@ def could_be_counts(shares: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _digits(shares: np.ndarray) -> int:
     """Digits after the point of the share with most of them; zeros at the end of others are not written.
 
-    What arithmetic has left is none of them: 59.09 % of a spreadsheet is 0.5908999999999999.
+    Rounding errors of arithmetic do not count: 59.09 % of a spreadsheet is 0.5908999999999999.
     """
     texts = [np.format_float_positional(share, trim="-") for share in np.round(shares, _EXACT)]
     return max((len(text.partition(".")[2]) for text in texts), default=0)

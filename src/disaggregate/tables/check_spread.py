@@ -26,7 +26,7 @@ def spread_problems(people: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     people : DataFrame
         One row per individual, or per cell.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     groups = pd.factorize(people[roles.group])[0]
     counts = read_counts(sound_counts(people, roles), len(people))

@@ -34,8 +34,8 @@ def sentinel_problems(name: str, numbers: np.ndarray) -> Iterator[Problem]:
     yield Problem(
         "warning",
         column_of("people", name),
-        f"{plural(n_rows, 'value')} of {some([int(value) for value in found])} may stand for values that are not "
-        "known, and would count as amounts; leave such fields empty.",
+        f"{plural(n_rows, 'value')} of {some([int(value) for value in found])} may be codes for missing values, "
+        "but would count as numbers; leave such fields empty.",
         "sentinel",
     )
 

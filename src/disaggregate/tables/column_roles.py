@@ -131,7 +131,7 @@ class Roles:
         "people", "survey weight of each person, in shares and subgroups", "survey weight", option="weights"
     )
     replicates: tuple[str, ...] = _several("people", "replicate weights")
-    features: tuple[str, ...] = _several("people", "what to learn from (default: all the rest)")
+    features: tuple[str, ...] = _several("people", "features to learn from (default: all other columns)")
     ignore: tuple[str, ...] = field(
         default=(), metadata={"role": Role("both", "columns to leave out", several=True)}
     )

@@ -57,7 +57,7 @@ def counts_of(people: pd.DataFrame, roles: Roles) -> Counts | None:
     people : DataFrame
         One row per person, or per cell.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     if roles.count is None:
         return None

@@ -322,8 +322,8 @@ class _Lines:
         self.n_bytes += len(line)
         if self.n_bytes > self.most_bytes:
             raise TableError(
-                f"{self.path} unpacks to more than {self.most_bytes:,} bytes, far more than a packed table does; "
-                "if you trust it, unpack it and give the unpacked file."
+                f"{self.path} expands to more than {self.most_bytes:,} bytes, far more than a compressed table "
+                "does; if you trust it, decompress it and give that file."
             )
 
     def _decoded(self, line: bytes) -> str:
@@ -340,7 +340,9 @@ class _Lines:
                 "encoding",
             ) from error
         if "\0" in text:
-            raise TableError(f"{self.path}, line {self.number}: holds a zero byte, as no text does; take it out.")
+            raise TableError(
+                f"{self.path}, line {self.number}: holds a zero byte, which text never has; remove it."
+            )
         return text
 
 

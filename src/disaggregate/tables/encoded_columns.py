@@ -129,7 +129,7 @@ class CategoryColumn:
         n_rows = sum(level not in known for level in met)
         fate = "count as rare" if self.pooled else "count as none of the levels"
         listed = some(["(missing)" if level is None else level for level in unknown])
-        return [f"{self.name!r}: levels that the fit did not meet {fate} ({plural(n_rows, 'row')}): {listed}."]
+        return [f"{self.name!r}: levels that were not in the fit {fate} ({plural(n_rows, 'row')}): {listed}."]
 
     def _indices(self, levels: np.ndarray) -> np.ndarray:
         """Column of each value, -1 for none."""

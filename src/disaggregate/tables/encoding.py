@@ -239,7 +239,7 @@ def _number_notes(column: NumberColumn, n_missing: int, n_values: int) -> list[s
         )
     if column.weight == 0.0:
         what = "holds no values" if n_missing == n_values else "is constant"
-        notes.append(f"{column.name!r} {what}: it separates no people.")
+        notes.append(f"{column.name!r} {what}: it does not distinguish people.")
     return notes
 
 
@@ -260,5 +260,5 @@ def _category_notes(column: CategoryColumn, n_missing: int, fewest: int) -> list
             f"as '{column.name}=(rare)', together with levels yet unknown: {listed}."
         )
     if len(column.shares) == 1:
-        notes.append(f"{column.name!r} has a single level: it separates no people.")
+        notes.append(f"{column.name!r} has a single level: it does not distinguish people.")
     return notes

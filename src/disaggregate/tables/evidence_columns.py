@@ -54,7 +54,7 @@ EvidenceByGroup = dict[Hashable, Evidence]
 # A bound such as 0.7 of ten people is seven of them, though 0.7 * 10 may be a little more.
 _ROUNDING = 1e-9
 
-_LONGEST = 200  # of what one row's complaint may say
+_LONGEST = 200  # characters of the message about one row
 
 
 def read_evidence(
@@ -74,7 +74,7 @@ def read_evidence(
         One row per individual, or per cell with a count of people; one row per group. Results of groups without
         people are left out.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     sampled : bool, default=False
         Whether the people are a random sample of the group that the results describe.
     confidence : float or "auto", default=1000.0

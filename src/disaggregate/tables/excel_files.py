@@ -97,7 +97,7 @@ def _require_bounded(path: Path) -> None:
     with zipfile.ZipFile(path) as packed:
         unpacked = sum(part.file_size for part in packed.infolist())
     if unpacked > max(ALWAYS_ALLOWED, _MOST_TIMES * path.stat().st_size):
-        raise TableError(f"{path} unpacks to {unpacked:,} bytes, far more than a workbook does; save it as CSV.")
+        raise TableError(f"{path} expands to {unpacked:,} bytes, far more than a workbook does; save it as CSV.")
 
 
 def _chosen(path: Path, book: Any, sheet: str | None) -> str:
@@ -119,7 +119,7 @@ def _chosen(path: Path, book: Any, sheet: str | None) -> str:
 
 
 def _is_filled(worksheet: Any) -> bool:
-    worksheet.reset_dimensions()  # what a file says of its own size is not always true
+    worksheet.reset_dimensions()  # the size that a file states is not always true
     return any(value is not None for row in worksheet.iter_rows(values_only=True, max_row=1000) for value in row)
 
 

@@ -149,7 +149,7 @@ class FolderSource:
     rows : ndarray of int
         Which rows of these files, in the partition's order.
     encoder : Encoder
-        Turns people into features.
+        Encodes people as features.
     schema : dict
         What the columns hold.
     group_reports : Reports

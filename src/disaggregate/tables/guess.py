@@ -48,7 +48,7 @@ def guess_roles(people: pd.DataFrame, results: pd.DataFrame) -> Guess:
         if name == own:
             of_people[name] = "group"
         elif name in of_results and of_results[name] != "ignore":
-            of_people[name] = "ignore"  # a result of the group is no feature of a person
+            of_people[name] = "ignore"  # a result of the group is not a feature of a person
     per_group = len(people) / max(len(results), 1)
     size = next((name for name in rest if of_results[name] == "size"), None)
     sampled = size is not None and float(results[size].median()) > 2.0 * per_group

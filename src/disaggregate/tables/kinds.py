@@ -72,7 +72,9 @@ def numeric_of(column: pd.Series) -> pd.Series:
             column if types.is_numeric_dtype(column.dtype) else column.astype(object), errors="coerce"
         )
     except OverflowError as error:
-        raise TableError(f"column {column.name!r} holds a whole number beyond all floats; divide it.") from error
+        raise TableError(
+            f"column {column.name!r} holds a whole number too large for a float; divide it."
+        ) from error
     _require_read(column, numbers, "numbers")
     return numbers
 

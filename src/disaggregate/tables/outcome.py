@@ -7,7 +7,7 @@ import re
 from disaggregate.tables.roles import Roles
 
 NAMELESS = "the outcome"
-# Words of a column's name that say how the outcome is counted, not what it is.
+# Words in the name of a column that say how the outcome is counted, not what it is.
 _OF_COUNTING = {
     *(
         "share",
@@ -33,7 +33,7 @@ def outcome_of_column(roles: Roles) -> str:
     Parameters
     ----------
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     if roles.shares or roles.tallies:
         return ", ".join([*(roles.shares or roles.tallies), *([] if roles.rest is None else [roles.rest])])

@@ -24,7 +24,7 @@ from disaggregate.tables.outcome_targets import require_positive_shares
 from disaggregate.tables.problems import Problem, TableError, column_of
 from disaggregate.tables.roles import OF_RESULTS, ROLES, Roles
 
-_NAME_THE_REST = " Or give those who are left a name of their own (rest)."
+_NAME_THE_REST = " Or name the remaining outcome (rest)."
 
 
 def outcome_evidence_and_problems(
@@ -121,7 +121,7 @@ def _whole_of(row: dict[str, float], roles: Roles, n: int, sampled: bool) -> flo
     if sampled:
         whole = _cell(row, roles.size) if total is None else total
         if not whole:
-            raise ValueError("counts of a population need its size: give total or size, and no 0.")
+            raise ValueError("counts of a population need its size: give total or size, above 0.")
         return whole
     if total is not None and total != n:
         raise ValueError(
@@ -176,9 +176,9 @@ def _require_range(role: str, values: np.ndarray, groups: pd.Series) -> None:
 
 
 def _unsupported(roles: Roles, sampled: bool) -> list[Problem]:
-    """Say what there is not yet for several outcomes."""
+    """Return what is not yet supported for several outcomes."""
     wrong = [role for role in OF_RESULTS if not ROLES[role].of_outcomes and roles.names(role)]
-    found = [f"{role} is not yet for several outcomes; leave it out." for role in wrong]
+    found = [f"{role} is not yet supported for several outcomes; leave it out." for role in wrong]
     if not sampled:
         found += [
             f"{role}: the people of a group that is not sampled count one each where there are several outcomes; "

@@ -139,7 +139,8 @@ def _require_samples(evidence: Mapping[Hashable, Any], weights: np.ndarray | Non
     own = [group for group, report in evidence.items() if not report.population and not _is_unknown(report)]
     if own:
         raise ValueError(
-            "sample_weight is not yet for reports on the rows' own people that name several outcomes, as of "
+            "sample_weight is not yet supported for reports on the rows' own people that name several outcomes, "
+            "as of "
             f"group {own[0]!r}; give PopulationShares where the rows are a sample of the group, counts= where "
             "rows stand for several people, or leave sample_weight out."
         )

@@ -54,7 +54,7 @@ def require_free_names(names: Iterable[str]) -> None:
     """Check that no column of a result would be called as one of these."""
     taken = [name for name in names if name in _RESULTS]
     if taken:
-        raise ValueError(f"column {taken[0]!r} would be called as a result is; rename it in people first.")
+        raise ValueError(f"column {taken[0]!r} has the name of a result; rename it in people first.")
 
 
 def as_names(names: str | Iterable[str]) -> list[str]:

@@ -32,7 +32,7 @@ def with_fractions(
     results : DataFrame
         One row per group.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     reading : Reading
         What the owner says of the shares.
     percent : frozenset of str
@@ -77,7 +77,7 @@ def _bounds_of_percent(role: str, name: str, values: np.ndarray | None) -> list[
         Problem(
             "error",
             column_of("results", name),
-            f"{role}: bounds of 0 % and 100 % say nothing; leave them empty.",
+            f"{role}: bounds of 0 % and 100 % carry no information; leave them empty.",
             "percent",
         )
     ]

@@ -23,7 +23,7 @@ def report_numbers(results: pd.DataFrame, roles: Roles) -> tuple[Numbers, list[P
     results : DataFrame
         One row per group.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     """
     numbers: Numbers = {}
     problems = []
@@ -99,7 +99,7 @@ def _bounds_complaint(numbers: Numbers) -> str | None:
     if bounds_are_shares(numbers) and (bounds > 1.0).any():
         return (
             f"low and high must be shares from 0 to 1 or whole counts throughout, got {bounds.max():g} beside "
-            "broken numbers; divide percentages by 100."
+            "fractions; divide percentages by 100."
         )
     return None
 

@@ -115,7 +115,7 @@ def _incomplete(roles: Roles, results: pd.DataFrame) -> list[str]:
     if of_outcomes:
         return _incomplete_outcomes(roles, of_outcomes, results)
     if roles.rest is not None:
-        return [f"rest: {roles.rest!r} is what named outcomes leave; name these as shares or positives."]
+        return [f"rest: {roles.rest!r} is the remainder of other outcomes; name those as shares or positives."]
     if not any(roles.names(role) for role in ("share", "positives", "low", "high")):
         others = [name for name in results.columns if name != roles.group]
         return [

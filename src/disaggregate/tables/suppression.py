@@ -31,10 +31,10 @@ _PROTECTS = f"{SUPPRESSED}: a smaller one would follow from it"
 
 
 def hidden(sizes: ArrayLike, min_group_size: int) -> NDArray[np.bool_]:
-    """Find which cells of a table to hide: those below the size, and enough others that none can be worked out.
+    """Find the cells of a table to hide: those below the size, and enough others that none can be computed.
 
-    One hidden cell follows from the total and the others. So the next smallest are hidden too, until two or more
-    cells with at least ``min_group_size`` people among them are.
+    A single hidden cell follows from the total and the others. So the next smallest are hidden too, until two or
+    more cells with together at least ``min_group_size`` people are hidden.
 
     Parameters
     ----------
@@ -200,5 +200,5 @@ def _earlier_notes(table: DataFrame) -> list[str]:
         return [""] * len(table)
     known = table[NOTE].astype(object).where(table[NOTE].notna(), "").tolist()
     if not all(note == "" or is_suppressed(note) for note in known):
-        raise ValueError(f"column {NOTE!r} would be called as a result is; rename it first.")
+        raise ValueError(f"column {NOTE!r} has the name of a result; rename it first.")
     return known

@@ -25,7 +25,7 @@ WESTERN = "cp1252"
 _MARKS = ((codecs.BOM_UTF8, UTF8), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _WIDE_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _OTHER_KINDS = {
-    b"PK\x03\x04": "a packed file, as Excel workbooks are: let its name end in .xlsx if it is one, or unpack it.",
+    b"PK\x03\x04": "a compressed file, as Excel workbooks are: name it *.xlsx if it is one, or decompress it.",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook: save it as .xlsx.",
     b"PAR1": "a Parquet file: let its name end in .parquet.",
 }
@@ -88,7 +88,7 @@ def _require_text(path: Path, start: bytes) -> None:
     """Refuse workbooks and Parquet files that are called as texts are."""
     for mark, kind in _OTHER_KINDS.items():
         if start.startswith(mark):
-            raise TableError(f"{path} is no text but {kind}")
+            raise TableError(f"{path} is not a text file but {kind}")
 
 
 def style_notes(path: Path, style: TextStyle, reading: Reading, example: str | None) -> list[Problem]:

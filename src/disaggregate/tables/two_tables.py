@@ -26,7 +26,7 @@ class TwoTables:
         One row per individual, or per cell; one row per group, with shares from 0 to 1 and groups spelt as in
         people.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     problems : tuple of Problem
         What was done to read them, and the choices that are left to make (errors).
     """
@@ -76,7 +76,7 @@ def prepared(people: Read, results: Read, roles: Roles, reading: Reading | None 
     people, results : Read
         The tables as they were read.
     roles : Roles
-        Which column is what.
+        Roles of the columns.
     reading : Reading, optional
         What the owner says of how they are written.
     """

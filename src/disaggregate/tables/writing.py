@@ -56,7 +56,7 @@ def _write_all(chunks: Iterable[pd.DataFrame], write: _Write) -> int:
         write(chunk)
         n_rows += len(chunk)
     if columns is None:
-        raise TableError("there is nothing to write: no chunk came, not even one with columns and no rows.")
+        raise TableError("there is nothing to write: no chunk was given, not even one with columns and no rows.")
     return n_rows
 
 
@@ -89,7 +89,7 @@ def _text_file(path: Path, *, zipped: bool) -> Iterator[IO[str]]:
         try:
             yield text
         finally:
-            text.detach()  # it writes what it holds, and leaves the closing to its owners
+            text.detach()  # it flushes its buffer, and leaves closing to its owner
 
 
 def _bytes_file(raw: Any, zipped: bool) -> AbstractContextManager[Any]:

@@ -31,7 +31,7 @@ def describe(fit: Mapping[str, Any]) -> dict[str, Any]:
         others = "1 fit is" if fit["ahead"] == 1 else f"{fit['ahead']} fits are"
         return {"what": f"{others} before this one.", "percent": 0, "left": _STAY}
     if fit["state"] == "stopping":
-        return {"what": "Keeping what was drawn …", "percent": None, "left": _STAY}
+        return {"what": "Saving the draws made so far …", "percent": None, "left": _STAY}
     phase = str(fit.get("what", ""))
     words = PHASES.get(phase, phase[:1].upper() + phase[1:]) or "Starting"
     total = fit.get("total", 0)

@@ -51,9 +51,9 @@ def serve(
             listener.bind((HOST, port))
         except OSError as error:
             raise OSError(
-                f"port {port} cannot be had ({error.strerror}); give another --port, or none."
+                f"port {port} is not available ({error.strerror}); give another --port, or none."
             ) from error
-        listener.listen(128)  # who comes before the server is ready waits for it
+        listener.listen(128)  # connections before the server is ready wait for it
         number = listener.getsockname()[1]
         address = f"http://{HOST}:{number}/?token={token}"
         app = Guard(make_app(Path(folder), bounds), token, number, bounds.upload)

@@ -115,9 +115,7 @@ class Sessions:
     def new(self) -> Session:
         """Open a session, or raise TooMany."""
         if len(self._known) >= self._most:
-            raise TooMany(
-                f"{self._most} analyses are open, the most that this page keeps. Close one on the start page."
-            )
+            raise TooMany(f"{self._most} analyses are open, the maximum. Close one on the start page.")
         key = secrets.token_urlsafe(9)
         folder = self._folder / key
         folder.mkdir(mode=0o700)

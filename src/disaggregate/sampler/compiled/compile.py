@@ -17,7 +17,7 @@ def kernel(function: Callable) -> Any:
     return keep_on_disk(numba.njit(**_HOW, no_cfunc_wrapper=True)(function))
 
 
-# A plain 0 that a part is given is a type of its own, and the part is compiled once more: write np.int64(0) there.
+# numba types the literal 0 differently from an integer variable and would compile a part again: write np.int64(0).
 
 # Only kernels call parts. A way in from Python or a place in the cache for each of them would take half as long
 # again as all the rest of the first fit's compilation.

@@ -19,7 +19,7 @@ try:
     from numba.core.compiler import Compiler
 
     is_possible = all(hasattr(JITCodeLibrary, name) for name in _LIBRARY_METHODS)
-except ImportError:  # another numba: parts are compiled as it likes
+except ImportError:  # another version of numba: parts are compiled in its own way
     is_possible = False
 
 

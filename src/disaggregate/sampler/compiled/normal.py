@@ -68,7 +68,7 @@ def fill_chances(fitted, positive, negative, density):
     """
     for i in range(fitted.size):
         distance = abs(fitted[i])
-        distance = _FARTHEST if distance > _FARTHEST else distance  # this way round what is not a number stays so
+        distance = _FARTHEST if distance > _FARTHEST else distance  # this order of operations keeps NaN
         square = distance * distance
         bell = _EXPONENTIAL[_EXPONENTIAL_DEGREE]
         for k in range(_EXPONENTIAL_DEGREE):

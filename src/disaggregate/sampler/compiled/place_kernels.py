@@ -60,7 +60,7 @@ def replica_table(reports, individual, group, deviation, error):
     n_rungs = reports.powers.size
     table = np.zeros((error.size, n_rungs))
     workspace = np.empty((4, individual.shape[1]))
-    first = np.int64(0)  # a plain 0 would be a type of its own, and everything be compiled twice
+    first = np.int64(0)  # numba types the literal 0 differently, and would compile everything twice
     for index in range(error.size):
         if deviation[index] == 0.0:
             add_count_likelihoods(

@@ -583,7 +583,7 @@ def draw_offsets(reports, individual, group, deviation, error, noise, offsets):
     if deviation == 0.0:
         copy(offsets, group)
         return
-    rung = np.int64(0)  # a plain 0 would be a type of its own, and everything be compiled twice
+    rung = np.int64(0)  # numba types the literal 0 differently, and would compile everything twice
     shares = make_shares(reports, individual, group, deviation, error)
     workspace = make_workspace(reports, shares)
     for j in range(group.size):

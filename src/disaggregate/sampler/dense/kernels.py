@@ -49,7 +49,7 @@ def log_likelihood_by_draw(
     group, deviation : ndarray of shape (n_draws, n_groups)
         Centres of the groups' offsets, and deviations around them; 0 where the offset is known.
     correlation : ndarray of shape (n_draws,), optional
-        How alike people of one cell are.
+        Overdispersion of cells.
     """
     if correlation is not None:
         draws = [slice(i, i + 1) for i in range(len(group))]

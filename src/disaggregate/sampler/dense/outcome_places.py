@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 from disaggregate.model.outcome_places import Expansion, Modes, Nodes, find_modes, nodes_around
 from disaggregate.model.outcome_reports import OutcomeReports
 
-# Nothing is this many times as probable as the most probable offsets; more than that is a search that failed.
+# No offsets can be this many times as probable as the mode; a larger ratio means that the search has failed.
 _MOST_RISE = 700.0
 
 

@@ -199,7 +199,7 @@ class OutcomeLikelihood:
         diagonal = np.arange(n_outcomes - 1)
         covariance[:, diagonal, diagonal] += np.add.reduceat(weighed, starts, axis=0)
         covariance += reports.noise[groups][:, :-1, :-1]
-        missing = diagonal >= (reports.n_categories[groups] - 1)[:, None]  # categories that are none
+        missing = diagonal >= (reports.n_categories[groups] - 1)[:, None]  # padding, not categories
         covariance[missing[:, :, None] | missing[:, None, :]] = 0.0
         covariance[:, diagonal, diagonal] += np.where(missing, 1.0, 1e-9)
         root = np.linalg.cholesky(np.linalg.inv(covariance))  # worth = root root'

@@ -279,7 +279,7 @@ def _tiles(partition: Partition) -> Iterator[tuple[Tile, np.ndarray]]:
 
 def _sum(parts: list[np.ndarray]) -> np.ndarray:
     total = parts[0].copy()
-    with np.errstate(over="ignore", invalid="ignore"):  # from too far away nothing is a number, and is not taken
+    with np.errstate(over="ignore", invalid="ignore"):  # trajectories that diverge give NaN, and are rejected
         for part in parts[1:]:
             total += part
     return total
