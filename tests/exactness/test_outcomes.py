@@ -222,13 +222,12 @@ def test_sweeps_keep_the_joint_distribution_of_position_and_reports(are_weights,
 
 
 def test_an_integral_without_its_prior_deviation_is_noticed(rng, monkeypatch):
-    whole = outcome_places.nodes_around
+    whole = outcome_places.log_weights_of
 
-    def without(modes, center, deviation):
-        nodes = whole(modes, center, deviation)
-        return nodes._replace(log_weight=nodes.log_weight + 2.0 * np.log(deviation))
+    def without(rule, deviation):
+        return whole(rule, deviation) + 2.0 * np.log(deviation)
 
-    monkeypatch.setattr("disaggregate.sampler.dense.outcome_places.nodes_around", without)
+    monkeypatch.setattr("disaggregate.sampler.dense.outcome_places.log_weights_of", without)
     assert np.abs(z_of(joint_changes(rng, 100))).max() > 5.0
 
 

@@ -11,6 +11,7 @@ from disaggregate.model.outcome_reports import _LARGEST_WITH_PLACES, make_outcom
 from disaggregate.model.outcomes import UNIT, contrasts, logits_of, probabilities_of
 from disaggregate.model.reports import EXACT, NORMAL, NOTHING
 from disaggregate.sampler.compiled.outcomes import group_log_likelihoods, replica_expectations, replica_gradients
+from disaggregate.sampler.dense.outcome_places import OutcomePlaces, integrated
 from tests.helpers.outcome_problems import OUTCOMES, REPORTS_OF_FIVE, enumerated, grouped
 
 H = contrasts(3)
@@ -120,3 +121,36 @@ def test_fewer_groups_have_the_exact_law_where_intercepts_are_integrated_out():
     data = group_outcomes(ids, reports, ("a", "b", "c"), counts)
     assert make_outcome_reports(data).law.tolist() == [EXACT, EXACT]
     assert make_outcome_reports(data, integrates_places=True).law.tolist() == [EXACT, NORMAL]
+
+
+# Groups of three cells: large ones, whose outcomes are in another order than their categories, and others.
+CELLS = [
+    Counts({"a": 130, "b": 250, "c": 220}),
+    Counts({"a": 500, "b": 300, "c": 200}),
+    Counts({"a": 9, "b": 401, "c": 340}),
+    Counts({"b": 180}),
+    Counts({"a": 3, "b": 1, "c": 2}),
+    Unknown(),
+]
+PEOPLE = np.array([200, 300, 100, 500, 300, 200, 150, 250, 350, 200, 300, 100, 3, 1, 2, 2, 2, 2])
+
+
+@pytest.mark.parametrize("deviation", [0.05, 0.4, 2.0])
+def test_integrals_over_offsets_are_those_of_their_twin(deviation, rng):
+    reports = make_outcome_reports(grouped(CELLS, [3] * len(CELLS), counts=PEOPLE))
+    assert reports.is_large.tolist() == [True, True, False, False, False, False]
+    assert set(reports.law.tolist()) == {EXACT, NORMAL, NOTHING}
+    individual, center = rng.standard_normal((2, len(PEOPLE))), 0.5 * rng.standard_normal((2, len(CELLS)))
+    given = reports, H, individual, center, deviation
+    for found, expected in zip(integrated(*given), OutcomePlaces(*given).gradient(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_four_outcomes_have_more_nodes_than_fit_side_by_side(rng):
+    reports = make_outcome_reports(
+        group_outcomes([0] * 4, {0: Counts({"a": 90, "b": 70, "c": 60, "d": 80})}, tuple("abcd"), np.full(4, 75))
+    )
+    assert reports.is_large.all()
+    given = reports, contrasts(4), rng.standard_normal((3, 4)), 0.5 * rng.standard_normal((3, 1)), 0.4
+    for found, expected in zip(integrated(*given), OutcomePlaces(*given).gradient(), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

@@ -15,7 +15,7 @@ from disaggregate.model.outcomes import contrasts, stacked
 from disaggregate.model.priors import half_normal, inverse_gamma
 from disaggregate.model.reports import EXACT, NORMAL
 from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
-from disaggregate.sampler.dense.outcome_places import OutcomePlaces
+from disaggregate.sampler.dense.outcome_places import OutcomePlaces, integrated
 from disaggregate.sampler.dense.outcomes import OutcomeLikelihood
 from disaggregate.sampler.dense.target import Query, Target
 from tests.helpers.outcome_problems import REPORTS_OF_FIVE, grouped
@@ -41,6 +41,15 @@ def reports(request):
 def some_places(reports, rng, deviation=0.5):
     individual = rng.standard_normal((2, reports.offsets[-1]))
     return OutcomePlaces(reports, H, individual, 0.5 * rng.standard_normal((2, len(reports.law))), deviation)
+
+
+def compiled(places):
+    return integrated(places.reports, H, places.individual, places.center.T, places.deviation)
+
+
+def draw(places, rng):
+    center = places.center.T
+    return compiled(places).draw(center, places.deviation, rng.standard_normal(center.shape))
 
 
 def on_a_grid(places, reach=9.0, n=161):
@@ -77,9 +86,9 @@ def test_integrals_are_those_of_a_dense_grid(reports, deviation, tolerance, rng)
     assert set(reports.law.tolist()) - {0} in ({EXACT}, {NORMAL})
     expected, mean, covariance = on_a_grid(places)
     np.testing.assert_allclose(on_a_grid(places, 8.0, 121)[0], expected, atol=1e-4)
-    np.testing.assert_allclose(places.log_likelihood(), expected, atol=tolerance)
+    np.testing.assert_allclose(compiled(places).log_likelihood, expected, atol=tolerance)
     np.testing.assert_allclose(places.gradient().log_likelihood, expected, atol=tolerance)
-    drawn = np.stack([places.draw(rng.standard_normal((2, len(reports.law)))).T for _ in range(400)])
+    drawn = np.stack([draw(places, rng).T for _ in range(400)])
     root = np.linalg.cholesky(covariance)
     z = np.linalg.solve(root, (drawn - mean)[..., None])[..., 0]
     assert np.abs(z.mean(axis=0)).max() < 5.0 / np.sqrt(len(z))
@@ -93,23 +102,23 @@ def test_a_large_group_that_tells_one_outcome_of_three(deviation, tolerance, rng
     places = some_places(make_outcome_reports(data), rng, deviation)
     expected = on_a_grid(places, 9.0, 601)[0]
     np.testing.assert_allclose(on_a_grid(places, 9.0, 501)[0], expected, atol=1e-3)
-    np.testing.assert_allclose(places.log_likelihood(), expected, atol=tolerance)
+    np.testing.assert_allclose(compiled(places).log_likelihood, expected, atol=tolerance)
 
 
 def test_a_report_that_says_nothing_leaves_the_prior(rng):
     places = some_places(make_outcome_reports(grouped(SMALL, [5] * len(SMALL))), rng)
-    assert places.log_likelihood()[-1] == pytest.approx(0.0, abs=1e-9)
+    assert compiled(places).log_likelihood[-1] == pytest.approx(0.0, abs=1e-9)
     np.testing.assert_allclose(places.modes.root[-1] @ places.modes.root[-1].T, 0.25 * np.eye(2), atol=1e-9)
 
 
 def test_gradients_are_differences(reports, rng):
     places = some_places(reports, rng)
-    found, step = places.gradient(), 1e-3
+    found, step = compiled(places), 1e-3
 
     def value(individual, center, log_scale):
         moved = places.individual + step * individual, places.center.T + step * center
         deviation = places.deviation * np.exp(0.5 * step * log_scale)
-        return OutcomePlaces(reports, H, *moved, deviation).log_likelihood().sum()
+        return integrated(reports, H, *moved, deviation).log_likelihood.sum()
 
     def slope(*change):
         return (value(*change) - value(*(-np.asarray(part) for part in change))) / (2.0 * step)

@@ -36,7 +36,10 @@ NARROWEST, WIDEST = 0.1, 4.0
 
 # Added to curvatures, in units of their trace: a report that does not distinguish all outcomes, with a prior that
 # says nothing, leaves a direction without any.
-_JITTER = 1e-12
+JITTER = 1e-12
+
+# No offsets can be this many times as probable as the mode; a larger exponent means that the search has failed.
+MOST_RISE = 700.0
 
 # Deviations between which intercepts are taken: scales beyond have no density.
 SMALLEST, LARGEST = 1e-8, 1e8
@@ -106,20 +109,26 @@ def _of_two() -> Rule:
 
 
 def _of_degree_5(d: int) -> Rule:
-    """Nodes in the middle, on the axes, and on the diagonals between two of them; for up to four contrasts."""
-    eye, root = np.eye(d), math.sqrt(3.0)
-    axes = [sign * root * own for own in eye for sign in (1.0, -1.0)]
-    pairs = [
-        root * (one * eye[a] + other * eye[b])
-        for a, b in itertools.combinations(range(d), 2)
-        for one, other in itertools.product((1.0, -1.0), repeat=2)
-    ]
-    each = [1.0 + (d * d - 7.0 * d) / 18.0, (4.0 - d) / 18.0, 1.0 / 36.0]
-    weights = np.repeat(each, [1, len(axes), len(pairs)])
-    return Rule(np.array([np.zeros(d), *axes, *pairs])[weights > 0.0], weights[weights > 0.0])
+    """Nodes in the middle, and at the corners of an icosahedron or of a 24-cell around it."""
+    corners = _icosahedron() if d == 3 else _cell_24()
+    nodes = np.concatenate([np.zeros((1, d)), math.sqrt(d + 2.0) * corners])
+    return Rule(nodes, np.append(2.0, np.full(len(corners), d / len(corners))) / (d + 2.0))
 
 
-def find_modes(expand: Expand, center: np.ndarray, deviation: float) -> Modes:
+def _icosahedron() -> np.ndarray:
+    golden = 0.5 * (1.0 + math.sqrt(5.0))
+    pairs = itertools.product((1.0, -1.0), (golden, -golden))
+    corners = np.array([np.roll([0.0, one, other], turn) for one, other in pairs for turn in range(3)])
+    return corners / math.hypot(1.0, golden)
+
+
+def _cell_24() -> np.ndarray:
+    signs, eye = itertools.product((1.0, -1.0), repeat=2), np.eye(4)
+    pairs = itertools.product(signs, itertools.combinations(range(4), 2))
+    return math.sqrt(0.5) * np.array([one * eye[a] + other * eye[b] for (one, other), (a, b) in pairs])
+
+
+def find_modes(expand: Expand, center: np.ndarray, deviation: float, is_large: np.ndarray) -> Modes:
     """Find the most probable offsets by Newton's steps with the expected curvature, halved where they lead down.
 
     Parameters
@@ -130,6 +139,8 @@ def find_modes(expand: Expand, center: np.ndarray, deviation: float) -> Modes:
         Prior centres.
     deviation : float
         Prior deviation along each contrast.
+    is_large : ndarray of bool, shape (n_groups,)
+        Groups whose density is as wide as its curvature at the mode says.
     """
     n_groups, d = center.shape
     precision = deviation**-2
@@ -153,7 +164,9 @@ def find_modes(expand: Expand, center: np.ndarray, deviation: float) -> Modes:
         offsets[better], value[better] = tried[better], reached[better]
         slope[better] = there.slope[better] - precision * (tried - center)[better]
         curvature[better] = _definite(there.information[better] + prior)
-    return Modes(offsets, _root(expand, center, precision, offsets, curvature), value)
+    root = np.swapaxes(np.linalg.inv(np.linalg.cholesky(curvature)), 1, 2)
+    wide = _widened(expand, precision, offsets, root)
+    return Modes(offsets, np.where(is_large[:, None, None], root, wide), value)
 
 
 def _definite(curvature: np.ndarray) -> np.ndarray:
@@ -161,16 +174,13 @@ def _definite(curvature: np.ndarray) -> np.ndarray:
     eye = np.eye(curvature.shape[1])
     finite = np.isfinite(curvature).all(axis=(1, 2), keepdims=True)
     size = np.trace(curvature, axis1=1, axis2=2)[:, None, None]
-    return np.where(finite, curvature + _JITTER * size * eye, eye)
+    return np.where(finite, curvature + JITTER * size * eye, eye)
 
 
-def _root(
-    expand: Expand, center: np.ndarray, precision: float, offsets: np.ndarray, curvature: np.ndarray
-) -> np.ndarray:
+def _widened(expand: Expand, precision: float, offsets: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Find how wide the density is: as wide as slopes beside the mode say."""
     n_groups, d = offsets.shape
     everywhere = np.ones(n_groups, dtype=np.bool_)
-    root = np.swapaxes(np.linalg.inv(np.linalg.cholesky(curvature)), 1, 2)
     measured = np.empty_like(root)
     for a in range(d):
         away = APART * root[:, :, a]
@@ -179,7 +189,9 @@ def _root(
         measured[:, a] = np.einsum("gab,ga->gb", root, by_offset)
     measured = np.nan_to_num(0.5 * (measured + np.swapaxes(measured, 1, 2)))
     size, axes = np.linalg.eigh(measured)
-    return np.einsum("gab,gbc,gc->gac", root, axes, np.clip(size, WIDEST**-2, NARROWEST**-2) ** -0.5)
+    narrower = np.clip(size, WIDEST**-2, NARROWEST**-2) ** -0.5
+    # The symmetric root: axes turn at once where the density is about as wide along all of them.
+    return root @ np.einsum("gac,gc,gbc->gab", axes, narrower, axes)
 
 
 class Nodes(NamedTuple):
@@ -207,10 +219,23 @@ def nodes_around(modes: Modes, center: np.ndarray, deviation: float) -> Nodes:
     center, deviation
         As for :func:`find_modes`.
     """
-    d = center.shape[1]
-    rule = rule_of(d)
+    rule = rule_of(center.shape[1])
     offsets = modes.offsets + np.einsum("gab,nb->nga", modes.root, rule.nodes)
-    log_volume = np.linalg.slogdet(modes.root)[1] - d * math.log(deviation)
+    log_volume = np.linalg.slogdet(modes.root)[1]
     log_prior = -0.5 * np.sum((offsets - center) ** 2, axis=2) / deviation**2
+    return Nodes(offsets, log_prior + log_volume + log_weights_of(rule, deviation)[:, None])
+
+
+def log_weights_of(rule: Rule, deviation: float) -> np.ndarray:
+    """Log weights of the nodes for any density of offsets, with the normaliser of their prior.
+
+    Parameters
+    ----------
+    rule : Rule
+        Nodes and their weights for a normal density.
+    deviation : float
+        Prior deviation along each contrast.
+    """
     of_rule = np.log(rule.weights) + 0.5 * np.sum(rule.nodes**2, axis=1)
-    return Nodes(offsets, log_prior + log_volume + of_rule[:, None])
+    found: np.ndarray = of_rule - rule.nodes.shape[1] * math.log(deviation)
+    return found

@@ -20,6 +20,10 @@ FEWEST_OF_ALL = 2**16
 _FEWER_WITH_PLACES = 4
 _LARGEST_WITH_PLACES = 2**11
 
+# Reported people of each outcome from which the curvature at the mode says how wide the density of a group's
+# offsets is.
+FEWEST_OF_LARGE = 20.0
+
 
 class OutcomeReports(NamedTuple):
     """What the groups report, end to end.
@@ -58,6 +62,8 @@ class OutcomeReports(NamedTuple):
         Reported counts by category, under the normal law.
     noise : ndarray of shape (n_groups, n_outcomes, n_outcomes)
         Covariance of their error.
+    is_large : ndarray of bool, shape (n_groups,)
+        Groups with the normal law whose reports tell all outcomes, none of them about few people.
     log_unit : ndarray of shape (n_groups,)
         Log of the unit of the report in counts, per category.
     tally_starts : ndarray of int, shape (n_groups * n_outcomes + 1,)
@@ -81,6 +87,7 @@ class OutcomeReports(NamedTuple):
     log_likelihood: np.ndarray
     reported: np.ndarray
     noise: np.ndarray
+    is_large: np.ndarray
     log_unit: np.ndarray
     tally_starts: np.ndarray
     capacity: np.ndarray
@@ -163,6 +170,7 @@ def make_outcome_reports(data: GroupedOutcomes, integrates_places: bool = False)
         log_likelihood=np.concatenate(evidence),
         reported=reported,
         noise=noise,
+        is_large=(law == NORMAL) & (n_categories == n_outcomes) & (reported.min(axis=1) >= FEWEST_OF_LARGE),
         log_unit=log_unit,
         tally_starts=data.tally_starts.astype(np.int64),
         capacity=np.array(

@@ -1,12 +1,13 @@
 """Compiled twin of ``model.count_vectors``: the likelihood of reports on several outcomes, over all groups."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from disaggregate.model.outcomes import UNIT
 from disaggregate.model.reports import EXACT, NORMAL, SAMPLE
-from disaggregate.sampler.compiled.compile import inlined_part, kernel, part
+from disaggregate.sampler.compiled.compile import kernel, part
 
 _LOG_TWO_PI = math.log(2.0 * math.pi)
 
@@ -15,13 +16,28 @@ _LOG_TWO_PI = math.log(2.0 * math.pi)
 _LEAST = 1e-250
 
 
+class Own(NamedTuple):
+    """One group's rows and report; calls with all of the reports cost more than what most functions do."""
+
+    counts: np.ndarray
+    is_exact: bool
+    category: np.ndarray
+    free: int  # categories but one
+    constant: float
+    reported: np.ndarray
+    noise: np.ndarray
+    layers: np.ndarray
+    successor: np.ndarray
+    evidence: np.ndarray
+
+
 @kernel
 def replica_gradients(reports, contrasts, scores, by_group, by_score):
     """Log likelihood of each group's report, shape (n_replicas, n_groups), and its gradient in the scores g.
 
     That has the shape of the scores, (n_replicas, n_contrasts, n_rows).
     """
-    workspace = _workspace(reports)
+    workspace = make_workspace(reports)
     for r in range(len(scores)):
         for j in range(len(reports.law)):
             first, last = reports.offsets[j], reports.offsets[j + 1]
@@ -33,7 +49,7 @@ def replica_gradients(reports, contrasts, scores, by_group, by_score):
                 continue
             p, expected = workspace[0], workspace[1]
             _probabilities(contrasts, scores[r], first, last, p)
-            by_group[r, j] = _expect(reports, j, p, expected, workspace)
+            by_group[r, j] = expect(own_report(reports, j), p, expected, workspace)
             for i in range(last - first):
                 people = reports.counts[first + i]
                 for a in range(scores.shape[1]):
@@ -50,7 +66,7 @@ def offset_slopes(reports, contrasts, scores, wanted, value, slope, information)
     A report informs about the expected counts mu, with a weight that is the inverse of the covariance of counts
     and report: with J the slopes of mu in the offsets, the information is J' covariance^-1 J.
     """
-    workspace = _workspace(reports)
+    workspace = make_workspace(reports)
     p, expected, q, covariance, inverse = workspace[0], workspace[1], workspace[2], workspace[6], workspace[7]
     n_contrasts, n_outcomes = contrasts.shape
     jacobian = np.empty((n_outcomes, n_contrasts))
@@ -64,7 +80,7 @@ def offset_slopes(reports, contrasts, scores, wanted, value, slope, information)
             continue
         first, last, free = reports.offsets[j], reports.offsets[j + 1], reports.n_categories[j] - 1
         _probabilities(contrasts, scores, first, last, p)
-        value[j] = _expect(reports, j, p, expected, workspace)
+        value[j] = expect(own_report(reports, j), p, expected, workspace)
         jacobian[:, :] = 0.0
         for c in range(free):
             for d in range(free):
@@ -82,7 +98,7 @@ def offset_slopes(reports, contrasts, scores, wanted, value, slope, information)
                 covariance[c, c] += people * q[i, c]
                 for d in range(free):
                     covariance[c, d] -= people * q[i, c] * q[i, d]
-        _invert(covariance, inverse, free)
+        invert(covariance, inverse, free)
         for a in range(n_contrasts):
             for b in range(n_contrasts):
                 for c in range(free):
@@ -93,19 +109,19 @@ def offset_slopes(reports, contrasts, scores, wanted, value, slope, information)
 @kernel
 def group_log_likelihoods(reports, contrasts, scores, by_group):
     """Log likelihood of each group's report, shape (n_replicas, n_groups)."""
-    workspace = _workspace(reports)
+    workspace = make_workspace(reports)
     for r in range(len(scores)):
         for j in range(len(reports.law)):
             by_group[r, j] = 0.0
             if reports.law[j] == EXACT or reports.law[j] == NORMAL:
                 _probabilities(contrasts, scores[r], reports.offsets[j], reports.offsets[j + 1], workspace[0])
-                by_group[r, j] = _expect(reports, j, workspace[0], workspace[1], workspace)
+                by_group[r, j] = expect(own_report(reports, j), workspace[0], workspace[1], workspace)
 
 
 @kernel
 def replica_expectations(reports, contrasts, scores, label_sums, share_tallies):
     """Add the expected labels, and the probabilities of each group's shares, given scores and reports."""
-    workspace = _workspace(reports)
+    workspace = make_workspace(reports)
     p, expected = workspace[0], workspace[1]
     n_outcomes = p.shape[1]
     for r in range(len(scores)):
@@ -113,7 +129,7 @@ def replica_expectations(reports, contrasts, scores, label_sums, share_tallies):
             first, last = reports.offsets[j], reports.offsets[j + 1]
             _probabilities(contrasts, scores[r], first, last, p)
             if reports.law[j] == EXACT or reports.law[j] == NORMAL:
-                _expect(reports, j, p, expected, workspace)
+                expect(own_report(reports, j), p, expected, workspace)
             for i in range(last - first):
                 people = reports.counts[first + i]
                 total = 0.0
@@ -132,7 +148,7 @@ def replica_expectations(reports, contrasts, scores, label_sums, share_tallies):
 
 
 @part
-def _workspace(reports):
+def make_workspace(reports):
     """Make work space: p and expected labels of a group's rows, by outcome and by category; and for the laws."""
     n_rows = 1
     for j in range(len(reports.law)):
@@ -174,39 +190,58 @@ def _probabilities(contrasts, scores, first, last, p):
             p[i, k] /= total
 
 
-@inlined_part
-def _expect(reports, j, p, expected, workspace):
-    """Log likelihood of one group's report; fill the expected number of people of each row with each outcome."""
-    q, by_category = workspace[2], workspace[3]
+@part
+def own_report(reports, j):
+    """One group's rows and report."""
     first, last, width = reports.offsets[j], reports.offsets[j + 1], reports.n_categories[j]
-    n_outcomes, category = p.shape[1], reports.category[j]
-    counts = reports.counts[first:last]
-    for i in range(last - first):
-        for c in range(width):
+    is_exact = reports.law[j] == EXACT
+    layers, successor = reports.layers[:0], reports.successor[:0, :width]
+    if is_exact:
+        lattice = reports.lattice[j]
+        layers = reports.layers[reports.layer_starts[lattice] : reports.layer_starts[lattice + 1]]
+        successor = reports.successor[layers[0] : layers[len(layers) - 1], :width]
+    return Own(
+        reports.counts[first:last],
+        is_exact,
+        reports.category[j],
+        width - 1,
+        (width - 1) * (reports.log_unit[j] - 0.5 * _LOG_TWO_PI),
+        reports.reported[j],
+        reports.noise[j],
+        layers,
+        successor,
+        reports.log_likelihood[reports.evidence_starts[j] : reports.evidence_starts[j + 1]],
+    )
+
+
+@part
+def expect(own, p, expected, workspace):
+    """Log likelihood of one group's report; fill the expected number of people of each row with each outcome.
+
+    Under the normal law the inverse of the covariance of counts and report stays in the work space.
+    """
+    q, by_category, category = workspace[2], workspace[3], own.category
+    n_rows, n_outcomes = len(own.counts), p.shape[1]
+    for i in range(n_rows):
+        for c in range(own.free + 1):
             q[i, c] = 0.0
         for k in range(n_outcomes):
             q[i, category[k]] += p[i, k]
-    if reports.law[j] == EXACT:
-        lattice = reports.lattice[j]
-        layers = reports.layers[reports.layer_starts[lattice] : reports.layer_starts[lattice + 1]]
-        evidence = reports.log_likelihood[reports.evidence_starts[j] : reports.evidence_starts[j + 1]]
-        successor = reports.successor[layers[0] : layers[len(layers) - 1], :width]
-        value = _exact(layers, successor, evidence, counts, q, by_category, workspace)
+    if own.is_exact:
+        value = _exact(own.layers, own.successor, own.evidence, own.counts, q, by_category, workspace)
     else:
-        free = width - 1
-        value = free * (reports.log_unit[j] - 0.5 * _LOG_TWO_PI)
-        value += _normal(
-            counts,
-            reports.reported[j],
-            reports.noise[j],
-            free,
+        value = own.constant + normal_likelihood(
+            own.counts,
+            own.reported,
+            own.noise,
+            own.free,
             q,
             by_category,
             workspace[6],
             workspace[7],
             workspace[8],
         )
-    for i in range(last - first):
+    for i in range(n_rows):
         for k in range(n_outcomes):
             c = category[k]
             expected[i, k] = by_category[i, c] * p[i, k] / q[i, c]
@@ -308,7 +343,7 @@ def _exact_by_logarithms(layers, successor, evidence, q, expected, workspace):
 
 
 @part
-def _normal(counts, reported, noise, free, q, expected, covariance, inverse, vectors):
+def normal_likelihood(counts, reported, noise, free, q, expected, covariance, inverse, vectors):
     """Take counts and report for normal; see ``normal_expected``. The log density is without its constant."""
     n_rows = len(counts)
     error, scaled_error, by_p = vectors[0], vectors[1], vectors[2]
@@ -323,7 +358,7 @@ def _normal(counts, reported, noise, free, q, expected, covariance, inverse, vec
             covariance[a, a] += people * q[i, a]
             for b in range(free):
                 covariance[a, b] -= people * q[i, a] * q[i, b]
-    log_determinant = _invert(covariance, inverse, free)
+    log_determinant = invert(covariance, inverse, free)
     square = 0.0
     for a in range(free):
         scaled_error[a] = 0.0
@@ -345,7 +380,7 @@ def _normal(counts, reported, noise, free, q, expected, covariance, inverse, vec
 
 
 @part
-def _invert(matrix, inverse, n):
+def invert(matrix, inverse, n):
     """Invert a positive definite matrix by its Cholesky factor, which replaces it; return its log determinant."""
     log_determinant = 0.0
     for a in range(n):

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
-from disaggregate.model.outcome_places import Expansion, Modes, Nodes, find_modes, nodes_around
+from disaggregate.model.outcome_places import (
+    MOST_RISE,
+    Expansion,
+    Modes,
+    Nodes,
+    find_modes,
+    log_weights_of,
+    nodes_around,
+    rule_of,
+)
 from disaggregate.model.outcome_reports import OutcomeReports
-
-# No offsets can be this many times as probable as the mode; a larger ratio means that the search has failed.
-_MOST_RISE = 700.0
 
 
 def _quiet() -> np.errstate:
@@ -32,16 +37,70 @@ class Integrated(NamedTuple):
         Gradient in the centres of the offsets.
     by_scale : float
         Gradient in the log scale of the place component.
+    spread : ndarray of shape (n_groups, n_contrasts, n_contrasts)
+        Average products of the offsets given the reports, less their centres.
     """
 
     log_likelihood: np.ndarray
     by_score: np.ndarray
     by_center: np.ndarray
     by_scale: float
+    spread: np.ndarray
+
+    def draw(self, center: np.ndarray, deviation: float, noise: np.ndarray) -> np.ndarray:
+        """Draw offsets given the reports; they are normal, with the mean and the covariance of their density.
+
+        Parameters
+        ----------
+        center, noise : ndarray of shape (n_contrasts, n_groups)
+            Centres of the offsets, and standard normal noise.
+        deviation : float
+            Of the offsets around them.
+        """
+        away = deviation**2 * self.by_center.T
+        root = np.linalg.cholesky(self.spread - away[:, :, None] * away[:, None, :])
+        return center + (away + np.einsum("gab,bg->ga", root, noise)).T
+
+
+def integrated(
+    reports: OutcomeReports,
+    contrasts: np.ndarray,
+    individual: np.ndarray,
+    center: np.ndarray,
+    deviation: float,
+) -> Integrated:
+    """Log likelihood of the reports, intercepts integrated out, and its gradient, compiled.
+
+    Parameters
+    ----------
+    reports, contrasts, individual, center, deviation
+        As for :class:`OutcomePlaces`.
+    """
+    from disaggregate.sampler.compiled.outcome_places import integrated_gradients
+
+    d, n_groups = center.shape
+    rule = rule_of(d)
+    value, by_scale = np.empty((2, n_groups))
+    by_score, by_center, spread = np.empty_like(individual), np.empty((n_groups, d)), np.empty((n_groups, d, d))
+    integrated_gradients(
+        reports,
+        contrasts,
+        np.ascontiguousarray(individual),
+        np.ascontiguousarray(center.T),
+        deviation,
+        rule.nodes,
+        log_weights_of(rule, deviation),
+        value,
+        by_score,
+        by_center,
+        by_scale,
+        spread,
+    )
+    return Integrated(value, by_score, np.ascontiguousarray(by_center.T), float(by_scale.sum()), spread)
 
 
 class OutcomePlaces:
-    """Offsets of all groups, given the individual part of the scores.
+    """Offsets of all groups, given the individual part of the scores, in NumPy; its gradient is the plain twin.
 
     Parameters
     ----------
@@ -69,7 +128,7 @@ class OutcomePlaces:
         self.center, self.deviation = np.ascontiguousarray(center.T), deviation
         self._sizes = np.diff(reports.offsets)
         with _quiet():
-            self.modes: Modes = find_modes(self._expand, self.center, deviation)
+            self.modes: Modes = find_modes(self._expand, self.center, deviation, reports.is_large)
 
     @property
     def mode_scores(self) -> np.ndarray:
@@ -94,17 +153,6 @@ class OutcomePlaces:
         """Scores of all rows at each node, shape (n_nodes, n_contrasts, n_rows)."""
         return self.individual + np.repeat(np.swapaxes(nodes.offsets, 1, 2), self._sizes, axis=2)
 
-    def log_likelihood(self) -> np.ndarray:
-        """Log likelihood of each group's report, intercepts integrated out."""
-        from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
-
-        nodes = self._nodes()
-        scores = self._node_scores(nodes)
-        by_group = np.empty(nodes.log_weight.shape)
-        group_log_likelihoods(self.reports, self._contrasts, scores, by_group)
-        found: np.ndarray = logsumexp(nodes.log_weight + by_group, axis=0)
-        return found
-
     def gradient(self) -> Integrated:
         """Log likelihood of the reports, intercepts integrated out, and its gradient."""
         with _quiet():
@@ -117,31 +165,15 @@ class OutcomePlaces:
         scores = self._node_scores(nodes)
         by_group, by_node = np.empty(nodes.log_weight.shape), np.empty_like(scores)
         replica_gradients(self.reports, self._contrasts, scores, by_group, by_node)
-        chance = np.exp(np.minimum(nodes.log_weight + by_group - self.modes.value, _MOST_RISE))
+        chance = np.exp(np.minimum(nodes.log_weight + by_group - self.modes.value, MOST_RISE))
         total = chance.sum(axis=0)
         chance /= total
         away = (nodes.offsets - self.center) / self.deviation
+        spread = np.einsum("ng,nga,ngb->gab", chance, away, away)
         return Integrated(
             self.modes.value + np.log(total),
             np.einsum("ni,nai->ai", np.repeat(chance, self._sizes, axis=1), by_node),
             np.einsum("ng,nga->ag", chance, away) / self.deviation,
-            0.5 * float(np.sum(chance * np.sum(away**2 - 1.0, axis=2))),
+            0.5 * float(np.sum(np.trace(spread, axis1=1, axis2=2) - len(self._contrasts))),
+            self.deviation**2 * spread,
         )
-
-    def draw(self, noise: np.ndarray) -> np.ndarray:
-        """Draw offsets given the reports, shape (n_contrasts, n_groups), from standard normal noise of this shape.
-
-        They are normal, with the mean and the covariance that their density has.
-        """
-        from disaggregate.sampler.compiled.outcomes import group_log_likelihoods
-
-        nodes = self._nodes()
-        scores = self._node_scores(nodes)
-        by_group = np.empty(nodes.log_weight.shape)
-        group_log_likelihoods(self.reports, self._contrasts, scores, by_group)
-        chance = nodes.log_weight + by_group
-        chance = np.exp(chance - logsumexp(chance, axis=0))
-        mean = np.einsum("ng,nga->ga", chance, nodes.offsets)
-        away = nodes.offsets - mean
-        root = np.linalg.cholesky(np.einsum("ng,nga,ngb->gab", chance, away, away))
-        return (mean + np.einsum("gab,bg->ga", root, noise)).T

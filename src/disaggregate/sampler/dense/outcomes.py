@@ -27,7 +27,7 @@ from disaggregate.model.reports import EXACT, NORMAL
 from disaggregate.parallel.one_blas_thread import one_blas_thread_here
 from disaggregate.sampler.dense.advance import advance_in_numpy
 from disaggregate.sampler.dense.metric import Information
-from disaggregate.sampler.dense.outcome_places import OutcomePlaces
+from disaggregate.sampler.dense.outcome_places import Integrated, OutcomePlaces, integrated
 from disaggregate.sampler.dense.state import Sweeps
 from disaggregate.sampler.dense.target import LikelihoodGradient, Query, Target
 
@@ -76,7 +76,7 @@ class OutcomeLikelihood:
         """Log likelihood of each replica, and its gradient; there is one rung."""
         n_replicas = len(query.weights)
         if query.deviation.any():
-            parts = [places.gradient() for places in self._places(query)]
+            parts = self._integrated(query)
             log_likelihood = np.array([part.log_likelihood.sum() for part in parts])
             by_score = np.stack([part.by_score for part in parts])
             by_group = np.stack([part.by_center for part in parts])
@@ -92,6 +92,12 @@ class OutcomeLikelihood:
             by_error,
             by_scale,
         )
+
+    def _integrated(self, query: Query) -> list[Integrated]:
+        """Log likelihood of each replica with offsets integrated out, and its gradient."""
+        deviation = np.clip(query.deviation, SMALLEST, LARGEST).tolist()
+        parts = zip(self.individual(query), self.offsets(query), deviation, strict=True)
+        return [integrated(self.reports, self._contrasts, *part) for part in parts]
 
     def _places(self, query: Query) -> Iterator[OutcomePlaces]:
         """Offsets of the groups of each replica, where they are integrated out."""
@@ -129,7 +135,7 @@ class OutcomeLikelihood:
     def by_group(self, query: Query) -> np.ndarray:
         """Log likelihood of each group's report, shape (n_replicas, n_groups)."""
         if query.deviation.any():
-            return np.stack([places.log_likelihood() for places in self._places(query)])
+            return np.stack([part.log_likelihood for part in self._integrated(query)])
         return log_likelihood_of_scores(
             self.reports, self.individual(query), self.samples, self.offsets(query), query.error
         )
@@ -250,9 +256,9 @@ class OutcomeLikelihood:
         from disaggregate.sampler.compiled.outcomes import replica_expectations
 
         if query.deviation.any():
-            places = zip(self._places(query), noise, strict=True)
-            drawn = [own.draw(z.reshape(len(self._contrasts), -1)).ravel() for own, z in places]
-            query = query._replace(group=np.stack(drawn))
+            replicas = zip(self._integrated(query), self.offsets(query), query.deviation, noise, strict=True)
+            drawn = [own.draw(center, scale, z.reshape(center.shape)) for own, center, scale, z in replicas]
+            query = query._replace(group=np.stack(drawn).reshape(query.group.shape))
         if label_sums.shape[1]:
             replica_expectations(self.reports, self._contrasts, self.scores(query), label_sums, share_tallies)
             if self.samples is not None:
