@@ -65,7 +65,7 @@ _INTERRUPTED_LATE = "an interrupt came after the last sweep; no draws are lost."
 _MOVES: dict[bool, Moves] = {False: "dense", True: "sparse"}
 
 
-class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimator):
+class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier of individuals that is learned from statistics of groups.
 
     A Bayesian kernel probit model (Kück & de Freitas, UAI 2005), fitted by MCMC to the reported

@@ -21,7 +21,7 @@ from disaggregate.images.regions import Method
 from disaggregate.settings import groups_are_pictures
 
 
-class WordFinder(BaseEstimator):
+class WordFinder(BaseEstimator):  # type: ignore[misc]
     """Learn from captioned pictures which regions of a picture show a word.
 
     Pictures are groups and their regions are individuals. A caption says which words can be seen somewhere in a

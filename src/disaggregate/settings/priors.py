@@ -43,7 +43,7 @@ _CELL_SHAPE, _CELL_MEAN = 2.0, 0.02
 _REPORT, _REPORT_FLOOR = 0.2, 0.003
 
 
-class WeightPrior(BaseEstimator):
+class WeightPrior(BaseEstimator):  # type: ignore[misc]
     """A prior of the weights, with an inverse-gamma prior of their scale delta2; equal if all parameters are."""
 
     name: ClassVar[str]
