@@ -1,4 +1,4 @@
-"""What an analyst needs: a fit of tables, rates of subgroups, effects, and what all of these depend on."""
+"""What an analyst needs: fits of tables, rates of subgroups, effects, sensitivity and privacy."""
 
 from disaggregate.analysis.analysis import Analysis
 from disaggregate.analysis.contrasts import contrast

@@ -1,4 +1,4 @@
-"""What was learned from people and results: each question is one call."""
+"""A fitted model with the roles of the columns: each question of an analyst is one method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a disk has room for a model, before hours are spent on it."""
+"""Checks, before a fit, that the disk has room for the model."""
 
 from __future__ import annotations
 

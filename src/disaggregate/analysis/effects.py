@@ -255,7 +255,7 @@ def _compare_step(
 
 
 def _step(values: FloatArray, name: str, step: Any, counts: Counts) -> tuple[float, str]:
-    """How far to raise a number, and how to call that."""
+    """Return the step of a number, and its label."""
     if isinstance(step, str) and step == "sd":
         return _spread(values, name, counts), "+1 sd"
     if step is None or _is_number(step):
@@ -265,7 +265,7 @@ def _step(values: FloatArray, name: str, step: Any, counts: Counts) -> tuple[flo
 
 
 def _date_step(values: FloatArray, name: str, step: Any, counts: Counts) -> tuple[float, str]:
-    """How many days to move a date on, and how to call that."""
+    """Return the step of a date in days, and its label."""
     if isinstance(step, str) and step == "sd":
         return _spread(values, name, counts), "+1 sd"
     if _is_number(step):
@@ -325,7 +325,7 @@ def _compare_levels(
 
 
 def _of_known(weight: FloatArray, values: FloatArray, name: str) -> FloatArray:
-    """Weights of those who have a value: a gap cannot be raised, and would only dilute the average."""
+    """Weights of people with a value: missing values cannot be increased, and would dilute the average."""
     known = np.where(np.isnan(values), 0.0, weight)
     if not known.any():
         raise ValueError(f"column {name!r} holds no values, so there is nothing to increase; leave it out.")

@@ -1,4 +1,4 @@
-"""What the groups cannot show: features in which they hardly differ."""
+"""Identification: how much of the variance of each feature lies between groups."""
 
 from __future__ import annotations
 

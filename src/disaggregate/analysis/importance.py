@@ -1,4 +1,4 @@
-"""Which features the reports need: how much worse they are predicted without each of them."""
+"""Permutation importance: how much worse the reports are predicted without each feature."""
 
 from __future__ import annotations
 

@@ -30,12 +30,12 @@ def show_problems(problems: Sequence[Problem], show: ShowProblems | None) -> Non
 
 
 def show_unfamiliar(lines: list[str], show: Callable[[list[str]], object] | None) -> None:
-    """Show what a model did not meet in its fit, or else warn of it.
+    """Show what was not in the fit, or warn of it.
 
     Parameters
     ----------
     lines : list of str
-        What a model did not meet in its fit.
+        What was not in the fit.
     show : callable, optional
         Shows them.
     """

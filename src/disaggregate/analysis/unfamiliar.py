@@ -19,7 +19,7 @@ _FAR = 10.0
 
 
 class UnfamiliarValues:
-    """Looks at people, at once or in pieces, and says in one line each what the model did not meet.
+    """Collects levels and groups that were not in the fit, from one table or in batches, for one message each.
 
     Parameters
     ----------
@@ -64,11 +64,11 @@ class UnfamiliarValues:
         self.n_without_group += sum(name is None for name in ids)
 
     def findings(self) -> dict[str, Any]:
-        """Return what was noted, without the model, so that it can come from somewhere else."""
+        """Return the findings without the model, so that they can be sent between processes."""
         return {name: value for name, value in vars(self).items() if name not in ("analysis", "known")}
 
     def add(self, findings: dict[str, Any]) -> None:
-        """Take note of what somebody else has found in other people.
+        """Add the findings from other people.
 
         Parameters
         ----------

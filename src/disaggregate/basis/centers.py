@@ -1,4 +1,4 @@
-"""Where the kernels sit: on every individual, on landmarks, or where the caller says."""
+"""Centres of the kernels: all individuals, landmarks, or given points."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MATRICES = 3
 
 
 class Centers(NamedTuple):
-    """The centres, and what each stands for.
+    """The centres, and their weights.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""How wide the columns of a table are on a terminal: words are wrapped where room is short, numbers never cut."""
+"""Widths of the columns of a table on a terminal: words are wrapped where room is short, numbers are never cut."""
 
 from __future__ import annotations
 

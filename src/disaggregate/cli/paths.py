@@ -1,4 +1,4 @@
-"""Which files a command reads and which it writes: what it writes must be none of what it reads."""
+"""Checks that no file that a command writes is one that it reads."""
 
 from __future__ import annotations
 

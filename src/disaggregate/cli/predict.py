@@ -1,4 +1,4 @@
-"""`disaggregate predict`: the probability of everybody in a table, however long."""
+"""`disaggregate predict`: the probability of each person in a table of any length."""
 
 from __future__ import annotations
 

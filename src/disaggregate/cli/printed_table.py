@@ -1,4 +1,4 @@
-"""A table on the terminal: as wide as there is room for, or else row under row; nothing is ever cut."""
+"""Tables on the terminal, as wide as there is room for; wider ones as lines per row, so that nothing is cut."""
 
 from __future__ import annotations
 

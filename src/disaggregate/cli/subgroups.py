@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def names_of_few(table: DataFrame, by: Sequence[str]) -> Iterator[str]:
-    """Warn where most rows are of few people: their names are what single people have, such as an exact income."""
+    """Warn if most rows describe few people: their names may be values of single people, such as an income."""
     from disaggregate.tables.suppression import FEW, NOTE
 
     n_few = sum(str(note).startswith(FEW) for note in table.get(NOTE, ()))

@@ -1,4 +1,4 @@
-"""What the library says in terms of Python arguments, said in terms of the options of the command line."""
+"""Translates messages from Python arguments to options of the command line."""
 
 from __future__ import annotations
 

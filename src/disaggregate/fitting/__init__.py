@@ -1,4 +1,4 @@
-"""From kernels and reports to a posterior: one way for dense weights, one for sparse ones."""
+"""From kernels and reports to a posterior: compares kernels, runs chains, stops and resumes them."""
 
 from disaggregate.fitting.plan import FitPlan, ScalePriors
 from disaggregate.fitting.results import Fitted

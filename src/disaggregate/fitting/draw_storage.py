@@ -1,4 +1,4 @@
-"""Where the draws of a fit are: in memory, or in a folder that the caller names."""
+"""Storage of the draws of a fit: in memory, or in a folder."""
 
 from __future__ import annotations
 

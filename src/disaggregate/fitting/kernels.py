@@ -1,4 +1,4 @@
-"""Which kernels, and with what weight: each counts by how probable it makes the groups' reports."""
+"""Kernels and their weights: the posterior probability of each kernel."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_CENTERS = ALL_ROWS
 
 
 def kernels_of_mixture(plan: FitPlan) -> tuple[list[TunedKernel], list[KernelScore]]:
-    """Return the kernels that share the draws, ready to run, and how all of them did.
+    """Return the kernels that share the draws, ready to run, and the scores of all.
 
     Where groups have intercepts, the posterior has one mode and is nearly normal once they are integrated out: the
     modes show how probable each kernel is, and chains need no ladder unless it is requested. So it is where the

@@ -200,7 +200,7 @@ class FitPlan:
             prepare(self.schedule.moves)
 
     def components(self, spread: np.ndarray, n_fixed: int, n_rows: int) -> Components:
-        """Say what weights mean, for the directions of one kernel.
+        """Return the score components, for the directions of one kernel.
 
         Parameters
         ----------

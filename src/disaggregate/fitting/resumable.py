@@ -1,4 +1,4 @@
-"""What a checkpoint must hold: types, shapes and sizes, before any chain, and with it compiled code, sees it.
+"""Checks the content of a checkpoint, types, shapes and sizes, before chains and compiled code use it.
 
 Compiled code does not check where it writes. So no part of a file reaches it that does not match the data of the
 fit to be resumed, no matter where the file was written.

@@ -49,7 +49,7 @@ def _require_for_sparse(data: GroupedData) -> None:
 
 
 def _require_for_outcomes(settings: Mapping[str, Any], data: GroupedOutcomes, has_places: bool) -> None:
-    """Refuse what there is not yet supported for more than two outcomes."""
+    """Refuse what is not yet supported for more than two outcomes."""
     if is_sparse(settings):
         raise ValueError(
             'Only binary classification is supported with prior="spike_slab", the model of 2005; there are '

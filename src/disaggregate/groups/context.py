@@ -1,4 +1,4 @@
-"""What a group is beyond each of its members: the average of their features."""
+"""Context: the average features of the members of each group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a group.
+"""Evidence: what is known about the count of positives in a group.
 
 Most kinds are a likelihood over the group's count of positives. Each is a small frozen object that answers
 ``log_likelihood(n)``: for a group of ``n`` members, how well does "k of the n are positive" agree with the report,

@@ -15,7 +15,7 @@ UNTIL_KNOWN = 1000.0
 
 
 def mixing_weights(log_confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    """Which confidences a report may have where that of all groups is this, and how probable each of them is.
+    """Distribution of the confidence of a single report, given that of all groups.
 
     Weights are those of a cubic B-spline; beyond the ends of the grid nothing changes.
 

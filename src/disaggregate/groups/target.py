@@ -16,7 +16,7 @@ from disaggregate.groups.shares import evidence_of
 
 @dataclass(frozen=True)
 class GroupRecord:
-    """What a row of a group target knows: its group, what that reports, and how many members it has.
+    """A row of a group target: its group, the report, and the number of members.
 
     Attributes
     ----------

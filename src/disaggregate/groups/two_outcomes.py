@@ -1,4 +1,4 @@
-"""Reports on two outcomes are reports on the second of them: the model of two outcomes takes them so."""
+"""Turns reports on two outcomes into reports on the second, as the binary model needs them."""
 
 from __future__ import annotations
 

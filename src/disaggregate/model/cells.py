@@ -1,4 +1,4 @@
-"""Cells of many people: the rate of a cell lies around what features and place say, and not exactly there.
+"""Overdispersion of cells: the rate of a cell varies around the probability from features and place.
 
 The rate of a cell whose people have the probability p is beta distributed:
 
@@ -23,7 +23,7 @@ def correlation_of(log_scale: np.ndarray) -> np.ndarray:
 
 
 def inflation(people: np.ndarray, correlation: float) -> np.ndarray:
-    """Say how many times as large as the binomial one the variance of a cell's count is."""
+    """Ratio of the variance of a cell's count to the binomial variance."""
     found: np.ndarray = 1.0 + (people - 1.0) * correlation
     return found
 

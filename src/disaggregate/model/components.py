@@ -26,7 +26,7 @@ FIXED = -1  # in ``scale_of``: a weight whose prior deviation is known
 
 
 class Components(NamedTuple):
-    """What weights mean; nothing in it changes.
+    """Layout, scales and priors of the weights; constant during a fit.
 
     Attributes
     ----------

@@ -168,7 +168,7 @@ def exact_expected(p: np.ndarray, lattice: Lattice, log_likelihood: np.ndarray) 
 def normal_expected(
     p: np.ndarray, people: np.ndarray, counts: np.ndarray, noise: np.ndarray, log_unit: float
 ) -> Expected:
-    """Take the counts for normal, with their mean and covariance, and the report for normal around them.
+    """Approximate the counts by a normal distribution, and the report by one around them.
 
     The last category is left out, as the others determine it.
 

@@ -1,4 +1,4 @@
-"""How exact reported shares are, learned: one confidence chi for all groups, and a heavy tail for single ones.
+"""Learned confidence of reported shares: one chi for all groups, with a heavy tail for single reports.
 
 A share m that is reported with ``confidence="auto"`` has the density
 

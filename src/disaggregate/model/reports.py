@@ -178,7 +178,7 @@ def with_correlation(reports: Reports, correlation: float) -> Reports:
 
 
 def has_alike_cells(reports: Reports) -> bool:
-    """Return whether any report tells how alike people of one cell are: one whose count is not summed exactly."""
+    """Return whether any report depends on the overdispersion of cells: one whose count is not summed exactly."""
     largest = np.maximum.reduceat(reports.counts, reports.offsets[:-1])
     return bool(((reports.law == NORMAL) & (reports.is_sample == 0) & (largest > 1)).any())
 

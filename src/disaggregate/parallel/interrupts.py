@@ -1,4 +1,4 @@
-"""Ctrl-C that costs no draws: from the first sweep on it is noted, and running work ends in order.
+"""Deferred Ctrl-C: from the first sweep on it is noted, and running work ends in order, so that no draws are lost.
 
 An exception can come between any two lines, also between the last sweep and the file that is to hold it. So a fit
 that has begun to draw is not interrupted by one, but checks whether it was asked to stop.
@@ -15,7 +15,7 @@ from types import FrameType
 
 
 class Interrupts:
-    """What is known of interrupts inside a ``with`` statement.
+    """Interrupts inside a ``with`` statement.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ def defer_interrupts() -> None:
 
 
 def is_interrupted() -> bool:
-    """Return whether an interrupt was noted and those who work should come to an end."""
+    """Return whether an interrupt was noted, so that work should end."""
     return _is_noted_here() and _current.came  # type: ignore[union-attr]
 
 

@@ -1,4 +1,4 @@
-"""What is run, where, and which functions are called with its progress."""
+"""Protocols of what runs, of its executor, and of those who watch its progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ways in which results are drawn: each takes results and returns matplotlib Axes."""
+"""Plots of results: each function takes results and returns matplotlib Axes."""
 
 from disaggregate.plots.active import active_kernels
 from disaggregate.plots.bands import effect_bands

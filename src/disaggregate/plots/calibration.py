@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say, where the labels are known."""
+"""Calibration plots, for known labels."""
 
 from __future__ import annotations
 

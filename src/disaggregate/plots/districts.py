@@ -1,4 +1,4 @@
-"""What is known before the fit: who is in which group, and what each group reported."""
+"""The data of a fit: individuals, groups and reports."""
 
 from __future__ import annotations
 

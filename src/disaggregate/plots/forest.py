@@ -1,4 +1,4 @@
-"""Estimates one below the other, each with its interval."""
+"""Forest plots: estimates with their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model believes: the probability of a positive over the plane of two features."""
+"""The predicted probability over the plane of two features."""
 
 from __future__ import annotations
 

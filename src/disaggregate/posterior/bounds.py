@@ -1,4 +1,4 @@
-"""Bounds that no assumption can move (Duncan & Davis, 1953).
+"""Deterministic bounds (Duncan & Davis, 1953).
 
 A group of weight W reports that a share s of it is positive. Of a subgroup with weight w in it, at least
 s W - (W - w) is positive, what is left when all others are, and at most s W. Added up over groups these are bounds

@@ -1,4 +1,4 @@
-"""The evidence from draws of the posterior alone, by a bridge to a normal density that is like it."""
+"""The evidence from draws of the posterior alone, by bridge sampling with a normal density."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates of the cells of groups that reported, given the report: cells whose rates lie around what the model says.
+"""Rates of cells given the report of their group, with overdispersion.
 
 Given p of each cell and the correlation of its people (:mod:`disaggregate.model.cells`), the counts of the cells
 are beta-binomial, and add up to the count that the group reports. They are drawn one cell after the other: the

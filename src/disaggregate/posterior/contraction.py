@@ -1,4 +1,4 @@
-"""How much the reports say about an estimate: how much narrower it is than the prior alone would make it.
+"""Contraction: the share of the prior variance of an estimate that the reports removed.
 
 Chains that agree and informative data are two things. The first is about the computation, this is about the
 second. The posterior contraction of a quantity is 1 - posterior variance / prior variance: the share of its prior

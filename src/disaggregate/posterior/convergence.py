@@ -1,4 +1,4 @@
-r"""Have the chains converged: rank-normalised R-hat and effective sample sizes, for many variables at once.
+r"""Rank-normalised R-hat and effective sample sizes, for many variables at once.
 
 The definitions are those of Vehtari, Gelman, Simpson, Carpenter & Bürkner, "Rank-normalization, folding, and
 localization: an improved R-hat for assessing convergence of MCMC" (Bayesian Analysis, 2021). Every function

@@ -1,4 +1,4 @@
-"""How well the posterior predicts what groups report."""
+"""Posterior predictive likelihood of the reports of groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each group reported beside what the posterior implies for it."""
+"""Reported and implied share of each group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the replicas say: how well a ladder mixed, why there is one or none, and how probable the reports are."""
+"""Report on a ladder of replicas: swap rates, evidence, and why there is a ladder or not."""
 
 from __future__ import annotations
 

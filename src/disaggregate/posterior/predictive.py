@@ -1,4 +1,4 @@
-"""Whether each group's report looks like what the model, learned from the others, would lead to expect.
+"""Posterior predictive check: each report against its prediction from the other groups.
 
 A fit follows the reports that it was given, so that looking at them again would flatter it. Here each group is
 judged as if it had been left out: draws that explain its own report well count the less (importance sampling).

@@ -1,4 +1,4 @@
-"""What a fitted classifier says of people, groups and subgroups: probabilities, draws, and tables of shares."""
+"""Predictions of a fitted classifier: probabilities, draws, and tables of groups and subgroups."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Predictor:
-    """The part of the classifier that answers once it is fitted."""
+    """Predictions of a fitted classifier."""
 
     classes_: np.ndarray
     posterior_: Posterior

@@ -1,4 +1,4 @@
-"""As few draws as the requested precision needs, and the Monte Carlo error that comes with them."""
+"""Thinning of draws to a requested precision, and the Monte Carlo error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller gives per row of a fit: how many people it stands for, and their survey weight."""
+"""Row counts and survey weights: checks of the arguments with one number per row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two tables of a fit, read, with their roles; and everything that their owner should know of them."""
+"""Reads the two tables of a fit and the roles of their columns, and lists all problems."""
 
 from __future__ import annotations
 

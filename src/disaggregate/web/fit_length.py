@@ -1,4 +1,4 @@
-"""About how long a fit will take, said before it starts; the fit itself knows better after some seconds."""
+"""Rough estimate of the time of a fit before it starts."""
 
 from __future__ import annotations
 

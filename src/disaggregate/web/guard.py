@@ -1,4 +1,4 @@
-"""Who may talk to the page: only a browser on this machine that was given the token.
+"""Access control: only a browser on this machine with the token may use the page.
 
 Another site that is open in the same browser could send requests here. So a request must name this host, must not
 come from another origin, and must bring the token, which only the address in the terminal has.

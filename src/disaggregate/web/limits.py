@@ -1,4 +1,4 @@
-"""How much the page takes on: sizes, numbers and times, all bounded."""
+"""Limits of the page: sizes, numbers and times."""
 
 from __future__ import annotations
 
