@@ -113,8 +113,9 @@ def test_unknown_parameters_are_refused(dense, tmp_path, monkeypatch):
     module.save_model(dense, tmp_path / "m.dgz")
     with pytest.raises(ArchiveError, match=r"does not describe a classifier of this version\.$"):
         dg.load(tmp_path / "m.dgz")
-    monkeypatch.setattr(module, "_versions", lambda: {"disaggregate": "9.1"})
-    module.save_model(dense, tmp_path / "m.dgz")
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "version", lambda package: "9.1")
+        module.save_model(dense, tmp_path / "m.dgz")
     with pytest.raises(ArchiveError, match=r"written by disaggregate 9\.1, and this is 0.*: load it with that"):
         dg.load(tmp_path / "m.dgz")
 

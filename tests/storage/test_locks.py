@@ -56,7 +56,7 @@ def test_a_forked_process_that_lives_on_holds_nothing(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(holder, 0)
     with locked(checkpoint=tmp_path / "run.dgc"):
-        os.write(writer, b"x")
+        assert os.write(writer, b"x") == 1
     os.close(reader)
     os.close(writer)
 
