@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,8 @@ def read_row_counts(counts: Any, n_rows: int) -> NDArray[np.int64] | None:
     """
     if counts is None:
         return None
-    values = _one_per_row("counts", counts, n_rows)
-    is_sound = (values >= 1.0) & (values <= _LARGEST) & (values == np.floor(values))
-    _require_in_every_row(
-        "counts", values, is_sound, "whole numbers of 1 or more", "leave empty cells out of the fit"
-    )
-    return values.astype(np.int64)
+    wanted = "whole numbers of 1 or more", "leave empty cells out of the fit"
+    return _read("counts", counts, n_rows, _are_counts, *wanted).astype(np.int64)
 
 
 def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
@@ -49,11 +45,8 @@ def read_sample_weight(sample_weight: Any, n_rows: int) -> NDArray[np.float64] |
     """
     if sample_weight is None:
         return None
-    weights = _one_per_row("sample_weight", sample_weight, n_rows)
-    is_sound = np.isfinite(weights) & (weights > 0.0)
-    advice = "leave rows of weight 0 out of the fit"
-    _require_in_every_row("sample_weight", weights, is_sound, "finite numbers above zero", advice)
-    return weights
+    wanted = "finite numbers above zero", "leave rows of weight 0 out of the fit"
+    return _read("sample_weight", sample_weight, n_rows, _are_weights, *wanted)
 
 
 def require_no_weights(weights: NDArray[np.float64] | None) -> None:
@@ -75,41 +68,45 @@ def weights_in_shares(
     return np.where(takes_weights, numbers_of(people[roles.weight]), 1.0)
 
 
-def _one_per_row(name: str, values: Any, n_rows: int) -> NDArray[np.float64]:
-    """Make an array of one number per row, or raise ValueError that names the argument.
+def _are_counts(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return (values >= 1.0) & (values <= _LARGEST) & (values == np.floor(values))
+
+
+def _are_weights(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    return np.isfinite(values) & (values > 0.0)
+
+
+def _read(
+    name: str,
+    given: Any,
+    n_rows: int,
+    are_sound: Callable[[NDArray[np.float64]], NDArray[np.bool_]],
+    expected: str,
+    advice: str,
+) -> NDArray[np.float64]:
+    """Read one number per row, or raise ValueError for the first row whose number is not what was expected.
 
     Parameters
     ----------
-    name : str
-        The argument.
-    values : array-like
+    name, expected, advice : str
+        The argument, what it must hold, and what to do about a row that does not.
+    given : array-like
         Its value.
     n_rows : int
         Number of rows of X.
+    are_sound : callable
+        Whether each number is as expected.
     """
     try:
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from error
     if numbers.ndim != 1:
         raise ValueError(f"{name} must hold one number per row; got shape {numbers.shape}.")
     if len(numbers) != n_rows:
         raise ValueError(f"{name} has {len(numbers)} numbers but X has {n_rows} rows; give one per row.")
+    sound = are_sound(numbers)
+    if not sound.all():
+        row = int(np.argmin(sound))
+        raise ValueError(f"{name} must hold {expected}, got {numbers[row]} in row {row}; {advice}.")
     return numbers
-
-
-def _require_in_every_row(
-    name: str, values: NDArray[np.float64], is_sound: NDArray[np.bool_], expected: str, advice: str
-) -> None:
-    """Raise ValueError for the first row whose value is not what was expected.
-
-    Parameters
-    ----------
-    name, expected, advice : str
-        The argument, what it must hold, and what to do about a row that does not.
-    values, is_sound : ndarray of shape (n_rows,)
-        Its values, and whether each is as expected.
-    """
-    if not is_sound.all():
-        row = int(np.argmin(is_sound))
-        raise ValueError(f"{name} must hold {expected}, got {values[row]} in row {row}; {advice}.")
