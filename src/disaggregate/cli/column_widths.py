@@ -36,7 +36,7 @@ def column_widths(
         else max(width, _longest(re.findall("[^_]*_?", header)))
         for header, column, width, wraps in zip(headers, columns, widest, can_wrap, strict=True)
     ]
-    return _shared_out(least, natural, can_wrap, room - table_width(least))
+    return _allocated(least, natural, can_wrap, room - table_width(least))
 
 
 def table_width(widths: Sequence[int]) -> int:
@@ -48,7 +48,7 @@ def _longest(words: Iterable[str]) -> int:
     return max(map(cell_len, words), default=1)
 
 
-def _shared_out(least: list[int], natural: list[int], can_wrap: Sequence[bool], left: int) -> list[int]:
+def _allocated(least: list[int], natural: list[int], can_wrap: Sequence[bool], left: int) -> list[int]:
     """Give what is left to columns one by one, to words first, as they take several lines else."""
     widths = list(least)
     for index in sorted(range(len(widths)), key=lambda index: not can_wrap[index]):

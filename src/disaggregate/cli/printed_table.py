@@ -64,13 +64,13 @@ def _cells_of(table: DataFrame, notes: Sequence[str], is_brief: bool) -> _Cells:
     for values, digits, note in zip(table.itertuples(index=False), _digits(table), notes, strict=True):
         nothing = SUPPRESSED if is_suppressed(note) else "nan"
         row = [visible(_text(value, digits, nothing)) for value in values]
-        rows.append(_said_once(row) if is_brief else row)
+        rows.append(_without_repeated_note(row) if is_brief else row)
     return _Cells([visible(str(name)) for name in table], rows, are_numbers)
 
 
-def _said_once(row: list[str]) -> list[str]:
+def _without_repeated_note(row: list[str]) -> list[str]:
     first = row.index(SUPPRESSED) if SUPPRESSED in row else len(row)
-    return [text if text != SUPPRESSED or place == first else "" for place, text in enumerate(row)]
+    return [text if text != SUPPRESSED or index == first else "" for index, text in enumerate(row)]
 
 
 def _widths(cells: _Cells, room: int | None) -> list[int]:

@@ -51,7 +51,7 @@ def look(folder: str, files: dict[str, str], readings: dict[str, dict[str, Any]]
             choices = error.choices or (_sheets(path) if error.kind == "sheet" else ())
             if not choices:
                 raise ValueError(f"{kind}: {message}") from error
-            unread.append(_told("error", kind, message, choices))
+            unread.append(_problem("error", kind, message, choices))
             continue
         if len(tables[kind].columns) > _MOST_COLUMNS:
             raise ValueError(
@@ -100,7 +100,7 @@ def check(
     try:
         roles = resolve_roles(people.table, results.table, **choice["roles"])
     except TableError as error:
-        message = [_told("error", "columns", line) for line in str(error).splitlines()]
+        message = [_problem("error", "columns", line) for line in str(error).splitlines()]
         return {"problems": message, "settled": choice["reading"], "ready": False}
     tables = prepared(people, results, roles, Reading(**choice["reading"]))
     problems = tables.check(choice["sampled"])
@@ -108,7 +108,7 @@ def check(
     tables.people[columns].to_csv(Path(folder, PEOPLE), index=False)
     tables.results.to_csv(Path(folder, RESULTS), index=False)
     return {
-        "problems": [_told(one.level, one.where, one.message, one.choices) for one in problems],
+        "problems": [_problem(one.level, one.where, one.message, one.choices) for one in problems],
         "settled": choice["reading"],
         "ready": not any(problem.level == "error" for problem in problems),
         "n_rows": len(tables.people),
@@ -118,7 +118,7 @@ def check(
     }
 
 
-def _told(level: str, where: str, message: str, choices: Any = ()) -> dict[str, Any]:
+def _problem(level: str, where: str, message: str, choices: Any = ()) -> dict[str, Any]:
     message = _OPTION.sub("", message)  # the page has buttons instead
     offered = [{"setting": one.setting, "value": one.value, "meaning": one.meaning} for one in choices]
     return {"level": level, "where": where, "message": message, "choices": offered}
