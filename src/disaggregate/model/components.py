@@ -1,4 +1,4 @@
-"""Score components: f = individual part, one value per row, + context and place, one offset per group.
+"""Score components: f = individual component, one value per row, + context and place, one offset per group.
 
 Each component has its own scale delta2, and is normal with it:
 
@@ -31,7 +31,7 @@ class Components(NamedTuple):
     Attributes
     ----------
     n_columns : int
-        Columns of the individual part; their weights come first.
+        Columns of the individual component; their weights come first.
     context : ndarray of shape (n_groups, n_context)
         Context of each group; no columns without that component.
     n_places : int
@@ -69,7 +69,7 @@ class Components(NamedTuple):
 
     @property
     def n_weights(self) -> int:
-        """Number of weights of the individual part and of context."""
+        """Number of weights of the individual component and of context."""
         return len(self.deviation)
 
     @property
@@ -109,7 +109,7 @@ class Scores(NamedTuple):
     Attributes
     ----------
     weights : ndarray of shape (n_positions, n_weights)
-        Of the individual part and of context.
+        Of the individual component and of context.
     group : ndarray of shape (n_positions, n_groups)
         Centre of each group's offset.
     deviation : ndarray of shape (n_positions,)
@@ -190,7 +190,7 @@ def energy_and_force(
     by_correlation : ndarray of shape (n_positions,)
         Its gradient in the overdispersion of cells.
     by_columns : ndarray of shape (n_positions, n_columns)
-        Its gradient in the weights of the individual part.
+        Its gradient in the weights of the individual component.
     by_group : ndarray of shape (n_positions, n_groups)
         Its gradient in the centres of the groups' offsets.
     """
@@ -271,7 +271,7 @@ def make_components(
     Parameters
     ----------
     n_columns : int
-        Columns of the individual part, the fixed ones included.
+        Columns of the individual component, the fixed ones included.
     column_deviation : ndarray of shape (n_columns - n_fixed,)
         Prior standard deviation of the others' weights in units of delta.
     n_fixed : int

@@ -1,8 +1,8 @@
 """The likelihood of the groups' reports given the scores, with labels summed out, and its gradient.
 
-A score has an individual part u, one per row, and an offset o, one per group: f = u + o. Groups enter in two ways:
-by evidence over the count of their own people, and by the share of a population of which they are a sample. Where
-groups have intercepts of their own, these are integrated out; see :mod:`disaggregate.model.places`.
+A score has an individual component u, one per row, and an offset o, one per group: f = u + o. Groups enter in two
+ways: by evidence over the count of their own people, and by the share of a population of which they are a sample.
+Where groups have intercepts of their own, these are integrated out; see :mod:`disaggregate.model.places`.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class OutcomeShareGradient(NamedTuple):
     log_density : ndarray of shape (n_samples,)
         Of the reported shares.
     individual : ndarray of shape (n_contrasts, n_rows)
-        Gradient in the individual part of the scores.
+        Gradient in the individual component of the scores.
     group : ndarray of shape (n_contrasts, n_groups)
         Gradient in the offsets of the groups.
     error : float
@@ -273,7 +273,7 @@ def outcome_share_law(
     samples : OutcomeSamples
         Populations.
     individual : ndarray of shape (n_contrasts, n_rows)
-        Individual part of the scores.
+        Individual component of the scores.
     group : ndarray of shape (n_contrasts, n_groups)
         Offsets of the groups.
     error : float
@@ -399,7 +399,8 @@ class MeanSlopes(NamedTuple):
     Attributes
     ----------
     rows : ndarray of shape (n_outcomes - 1, n_contrasts, n_rows)
-        Slopes of its categories in the individual part of every row's scores, also through the ratio of variances.
+        Slopes of its categories in the individual component of every row's scores, also through the ratio of
+        variances.
     group : ndarray of shape (n_outcomes - 1, n_contrasts)
         In the offset of its group.
     error : ndarray of shape (n_outcomes - 1,)

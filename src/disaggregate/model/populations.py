@@ -164,7 +164,7 @@ def share_gradient(
     j : int
         One that is a sample.
     individual : ndarray of shape (n_rows,)
-        Individual part u of the scores.
+        Individual component u of the scores.
     offset : float
         Offset of the group: its context and its own intercept.
     ratio : VarianceRatio

@@ -182,7 +182,7 @@ def variance_of_scores(spread, weights, index):
 
 @part
 def individual_scores(components, weights, columns):
-    """Return the individual part of the scores."""
+    """Return the individual component of the scores."""
     of_columns = np.empty((weights.shape[0], components.n_columns))
     for index in range(of_columns.shape[0]):
         for i in range(of_columns.shape[1]):

@@ -1,7 +1,7 @@
 """Compiled twin of ``model.outcome_places``: intercepts of groups integrated out, for several outcomes.
 
-Logits of a row are its individual part plus the offsets of its group, so that probabilities are products of two
-exponentials, of which the first is the same for all offsets that are tried.
+Logits of a row are its individual component plus the offsets of its group, so that probabilities are products of
+two exponentials, of which the first is the same for all offsets that are tried.
 """
 
 import math

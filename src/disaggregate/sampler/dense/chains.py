@@ -25,7 +25,7 @@ class DenseDraws:
     Attributes
     ----------
     weights : ndarray of shape (n_draws, n_weights + n_places)
-        Weights of the individual part and of context, and the groups' intercepts.
+        Weights of the individual component and of context, and the groups' intercepts.
     scales : ndarray of shape (n_draws, n_scales)
         Scales delta2.
     label_sums : ndarray of shape (n_rows,)

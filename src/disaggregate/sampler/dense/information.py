@@ -39,7 +39,7 @@ def information_of(
     rung : int
         At which power of the evidence.
     columns : ndarray of shape (n_columns, n_rows)
-        Columns of the individual part.
+        Columns of the individual component.
     individual : ndarray of shape (n_rows,)
         u.
     group : ndarray of shape (n_groups,)

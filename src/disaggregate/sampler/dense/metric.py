@@ -40,7 +40,7 @@ class Information(NamedTuple):
     Attributes
     ----------
     columns : ndarray of shape (n_columns + n_errors, n_columns + n_errors)
-        In the weights of the individual part, and in z.
+        In the weights of the individual component, and in z.
     cross : ndarray of shape (n_columns + n_errors, n_groups)
         Between these and the centres of the groups' offsets.
     group : ndarray of shape (n_groups,) or (n_groups, n_scores, n_scores)

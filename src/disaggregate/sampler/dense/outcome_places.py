@@ -32,7 +32,7 @@ class Integrated(NamedTuple):
     log_likelihood : ndarray of shape (n_groups,)
         With intercepts integrated out.
     by_score : ndarray of shape (n_contrasts, n_rows)
-        Gradient in the individual part of the scores.
+        Gradient in the individual component of the scores.
     by_center : ndarray of shape (n_contrasts, n_groups)
         Gradient in the centres of the offsets.
     by_scale : float
@@ -100,7 +100,7 @@ def integrated(
 
 
 class OutcomePlaces:
-    """Offsets of all groups, given the individual part of the scores, in NumPy; its gradient is the plain twin.
+    """Offsets of all groups given the individual component of scores, in NumPy; its gradient is the plain twin.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class OutcomePlaces:
     contrasts : ndarray of shape (n_contrasts, n_outcomes)
         As of :func:`disaggregate.model.outcomes.contrasts`.
     individual : ndarray of shape (n_contrasts, n_rows)
-        Individual part of the scores.
+        Individual component of the scores.
     center : ndarray of shape (n_contrasts, n_groups)
         Centres of the offsets.
     deviation : float

@@ -56,7 +56,7 @@ class OutcomeLikelihood:
         self._sizes = np.diff(reports.offsets)
 
     def individual(self, query: Query) -> np.ndarray:
-        """Individual part of the scores g of all rows, shape (n_replicas, n_contrasts, n_rows)."""
+        """Individual component of the scores g of all rows, shape (n_replicas, n_contrasts, n_rows)."""
         weights = query.weights.reshape(-1, len(self.columns))
         return (weights @ self.columns).reshape(-1, len(self._contrasts), self.columns.shape[1])
 
@@ -295,7 +295,7 @@ def log_likelihood_of_scores(
     reports : OutcomeReports
         What the groups report.
     individual : ndarray of shape (n_replicas, n_contrasts, n_rows)
-        Individual part of the scores.
+        Individual component of the scores.
     samples : OutcomeSamples or None
         Groups that are samples of populations.
     offsets : ndarray of shape (n_replicas, n_contrasts, n_groups)

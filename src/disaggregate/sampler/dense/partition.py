@@ -185,7 +185,7 @@ def tiles_of(reports: Reports, powers: np.ndarray) -> Iterator[Tile]:
 
 
 def tile_columns(X: np.ndarray, recipe: Recipe) -> np.ndarray:
-    """Columns of the individual part at some rows, shape (n_rows, n_columns)."""
+    """Columns of the individual component at some rows, shape (n_rows, n_columns)."""
     return recipe.basis.columns(X).T @ recipe.to_kernels.T
 
 

@@ -55,7 +55,7 @@ class Record(NamedTuple):
     Attributes
     ----------
     weights : ndarray of shape (n_kept, n_chains, n_weights + n_places)
-        Weights of the individual part and of context, and the groups' intercepts.
+        Weights of the individual component and of context, and the groups' intercepts.
     scales : ndarray of shape (n_kept, n_chains, n_scales)
         Scales delta2.
     log_ratios : ndarray of shape (n_kept, n_chains, n_rungs - 1, 2)

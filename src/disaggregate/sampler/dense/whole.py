@@ -33,7 +33,7 @@ class WholeLikelihood:
     Parameters
     ----------
     columns : ndarray of shape (n_columns, n_rows)
-        Columns of the individual part, rows sorted by group.
+        Columns of the individual component, rows sorted by group.
     reports : Reports
         What the groups report.
     noise : ReportNoise, optional
@@ -233,7 +233,7 @@ class WholeData:
         return query.weights @ self._columns[:, rows] + query.group[:, group]
 
     def individual_scores(self, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return what recorded weights of the individual part make of some rows, shape (n_draws, n_rows)."""
+        """Return what recorded weights of the individual component make of some rows, shape (n_draws, n_rows)."""
         return weights[:, : len(self._columns)] @ self._columns[:, rows]
 
     def with_powers(self, powers: np.ndarray) -> WholeData:
