@@ -18,8 +18,8 @@ short chains, and only prints.
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +37,10 @@ from threadpoolctl import threadpool_limits
 import disaggregate as dg
 from benchmarks.markdown import markdown_table
 from benchmarks.resumable import append_row, read_rows
+from benchmarks.rivals.missing import RivalMissing
 from benchmarks.truth import census, precincts
 from benchmarks.truth.encoding import Encoder
+from benchmarks.truth.outcome_rivals import EiPackTable, PyEITable
 from benchmarks.truth.scores import of_rates, rates_of
 from benchmarks.truth.task import COUNT, people_per_row, require_file
 
@@ -198,10 +200,14 @@ TASKS: dict[str, Callable[[Path, int, bool], OutcomesTask]] = {
 
 @dataclass(frozen=True)
 class OutcomesPrediction:
-    """What a method says of the judges: probabilities (n_rows, n_outcomes), perhaps in each draw."""
+    """What a method says of the judges: probabilities (n_rows, n_outcomes), perhaps in each draw.
+
+    Draws may be shares among the judges themselves.
+    """
 
     probability: np.ndarray
     draws: np.ndarray | None = None
+    of_these_people: bool = False
 
 
 class Ours:
@@ -327,7 +333,32 @@ class Supervised:
         return OutcomesPrediction(self._model.predict_proba(self._encode(judges)))
 
 
-METHODS: dict[str, Any] = {method.name: method for method in (Ours, BaseRates, GroupShares, Goodman, Supervised)}
+class OursByDefault(Ours):
+    """All defaults: four chains, of as many draws as it takes."""
+
+    name = "disaggregate, all defaults"
+    settings: ClassVar[dict[str, Any]] = {}
+
+
+class EiPack(EiPackTable):
+    """All cells at once, from margins alone."""
+
+    def predict(self, judges: pd.DataFrame) -> OutcomesPrediction:
+        """Look them up."""
+        draws = self.shares(judges)
+        return OutcomesPrediction(draws.mean(axis=0), draws, of_these_people=True)
+
+
+class PyEI(PyEITable):
+    """All cells at once, from margins alone."""
+
+    predict = EiPack.predict
+
+
+METHODS: dict[str, Any] = {
+    method.name: method
+    for method in (Ours, OursByDefault, EiPack, PyEI, BaseRates, GroupShares, Goodman, Supervised)
+}
 
 
 def scores(task: OutcomesTask, prediction: OutcomesPrediction) -> dict[str, float]:
@@ -336,7 +367,9 @@ def scores(task: OutcomesTask, prediction: OutcomesPrediction) -> dict[str, floa
     probability = prediction.probability.clip(LEAST, 1.0)
     probability = probability / probability.sum(axis=1, keepdims=True)
     log_loss = -np.sum(people[:, None] * task.truth * np.log(probability)) / people.sum()
-    drawn = None if prediction.draws is None else outcomes_of(prediction.draws, people)
+    drawn = prediction.draws
+    if drawn is not None and not prediction.of_these_people:
+        drawn = outcomes_of(drawn, people)
     tables = [
         rates_of(
             task.by,
@@ -361,11 +394,17 @@ def outcomes_of(draws: np.ndarray, people: np.ndarray) -> np.ndarray:
     return drawn
 
 
+def _processor_seconds() -> float:
+    """Seconds of the processor so far, with those of programs that were run and have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def run_one(method: type, task: OutcomesTask) -> dict[str, float]:
     """Fit one method and judge it; seconds are of the processor."""
-    began = time.process_time()
+    began = _processor_seconds()
     fitted = method().fit(task)
-    seconds = time.process_time() - began
+    seconds = _processor_seconds() - began
     found = scores(task, fitted.predict(task.judges))
     return {**found, "seconds": seconds, "rhat": float(getattr(fitted, "rhat", np.nan))}
 
@@ -379,9 +418,14 @@ def run(
             task = TASKS[name](data, seed, quick)
             for method in methods:
                 key = {"task": task.name, "seed": seed, "method": methods[method].name}
-                if len(read_rows(path, **key)):
+                applies_to = getattr(methods[method], "applies_to", None)
+                if len(read_rows(path, **key)) or (applies_to and not applies_to(task)):
                     continue
-                found = run_one(methods[method], task)
+                try:
+                    found = run_one(methods[method], task)
+                except RivalMissing as missing:
+                    print(missing)
+                    continue
                 append_row(path, {**key, **found})
                 print({**key, **found}, flush=True)
 

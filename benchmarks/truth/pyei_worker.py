@@ -1,6 +1,7 @@
 """Runs inside PyEI's own environment: fits the margins in the ``.npz`` file that it is given.
 
 Draws of the share of positives in each cell, shape (n_draws, n_areas, n_kinds), go to the file with ``.npy``.
+Where positives are a table of outcomes, draws are of the share of each, with outcomes as the last axis.
 """
 
 import sys
@@ -24,13 +25,15 @@ def two_by_two(model, people, positives, seed):
 
 
 def rows_by_columns(model, people, positives, seed):
-    """Fit a model of all kinds of people, positives against the others."""
+    """Fit a model of all kinds of people and outcomes, or of positives against the others."""
     size = people.sum(axis=1)
-    shares = np.stack([positives, size - positives]) / size
+    is_table = positives.ndim == 2
+    shares = (positives.T if is_table else np.stack([positives, size - positives])) / size
     found = RowByColumnEI(model_name=model)
     found.fit(people.T / size, shares, size, random_seed=seed, progressbar=False)
     cells = found.sim_trace["posterior"]["b"].to_numpy()  # chain, draw, area, kind, outcome
-    return cells.reshape(-1, *cells.shape[2:])[..., 0]
+    cells = cells.reshape(-1, *cells.shape[2:])
+    return cells if is_table else cells[..., 0]
 
 
 def main(path):

@@ -6,11 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.rivals.missing import RivalMissing
 from benchmarks.truth import census, precincts
 from benchmarks.truth.outcomes import (
     METHODS,
     TASKS,
     BaseRates,
+    EiPack,
     Goodman,
     GroupShares,
     OutcomesPrediction,
@@ -117,3 +119,46 @@ def test_ours_is_among_the_methods_and_runs(data):
     found = run_one(shortest, replace(task, seed=1))
     assert found["coverage"] >= 0.0
     assert found["log_loss"] < 1.5
+
+
+class Told(EiPack):
+    """Draws that are told to it, in the order of the margins."""
+
+    name = "told"
+
+    def draw(self, people, results, seed):
+        assert people.sum() == results.sum()
+        shares = np.stack([people, 2 * people, 1000 - 3 * people], axis=2) / 1000.0
+        return np.stack([shares, shares[..., ::-1]])
+
+
+def test_draws_of_cells_find_their_rows_and_outcomes(data):
+    task = TASKS["precincts"](data, 0, False)
+    assert task.people.equals(task.judges)
+    shuffled = task.judges.sample(frac=1.0, random_state=0)
+    found = Told().fit(task).predict(shuffled)
+    assert found.of_these_people
+    np.testing.assert_allclose(found.draws[0, :, 0], shuffled["n"] / 1000.0)
+    np.testing.assert_allclose(found.probability[:, 1], shuffled["n"] / 500.0)
+    np.testing.assert_allclose(found.probability.sum(axis=1), 1.0)
+
+
+def test_rivals_on_margins_are_for_cells_only(data, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(METHODS, Told.name, Told)
+    assert not Told.applies_to(TASKS["tenure"](data, 0, True))
+    path = tmp_path / "found.csv"
+    given = ["--data", str(data), "--method", Told.name, "--output", str(path)]
+    main([*given, "--task", "tenure", "--task", "precincts"])
+    assert pd.read_csv(path)["task"].tolist() == ["precincts, party by race"]
+
+
+def test_a_rival_that_is_missing_is_named(data, tmp_path, monkeypatch, capsys):
+    def missing(self, people, results, seed):
+        raise RivalMissing("it is not installed")
+
+    monkeypatch.setattr(Told, "draw", missing)
+    monkeypatch.setitem(METHODS, Told.name, Told)
+    methods = ["--method", Told.name, "--method", BaseRates.name]
+    main(["--data", str(data), "--task", "precincts", *methods, "--output", str(tmp_path / "found.csv")])
+    assert "it is not installed" in capsys.readouterr().out
+    assert pd.read_csv(tmp_path / "found.csv")["method"].tolist() == [BaseRates.name]
