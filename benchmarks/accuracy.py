@@ -15,7 +15,8 @@ fitting and tuning, and judgement is on the fold left out. Run
 
 Everything takes many hours; every fit is written to ``benchmarks/results/accuracy.csv`` as soon as it is done,
 what is there is not run again, and the tables of what there is go to ``accuracy.md`` beside it with a chart.
-``--again`` also runs what was measured with another version; tables have the last one of each cell.
+``--again`` also runs what was measured with another version; a cell has the version with most fits, and a table of
+its own compares the last version with the one before.
 CCES New York, whose districts have respondents for a sample, is in ``benchmarks/cces.py``.
 """
 

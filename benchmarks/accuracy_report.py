@@ -43,8 +43,9 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
     missing : dict
         Methods that could not run, and why.
     """
-    results = last_measured(pd.read_csv(path, dtype={"version": str}))
-    results["method"] = pd.Categorical(results["method"], order, ordered=True)
+    everything = pd.read_csv(path, dtype={"version": str})
+    everything["method"] = pd.Categorical(everything["method"], order, ordered=True)
+    results = most_measured(everything)
     is_bags, is_word = results.task.str.startswith(BAGS), results.task.str.startswith(WORD)
     by_size = results[~is_bags & ~is_word]
     parts = [INTRODUCTION, _versions(results)]
@@ -52,6 +53,7 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
         compared = _compare(by_size)
         if len(compared):
             parts += [_standing(compared), _losses(compared), _duels(compared)]
+        parts.append(_present(everything))
         parts += [_by_size(task, cell) for task, cell in by_size.groupby("task", sort=False)]
         _chart(by_size, path.with_suffix(".png"))
         parts.append(f"![Accuracy by size of the groups]({path.stem}.png)")
@@ -68,10 +70,13 @@ def write_report(path: Path, data: Path, order: list[str], missing: dict[str, st
     path.with_suffix(".md").write_text(text, encoding="utf-8")
 
 
-def last_measured(results: pd.DataFrame) -> pd.DataFrame:
-    """Keep what was measured with the last version that a method was run with in a cell."""
-    last = results.groupby(["task", "size", "method"])["version"].transform("last")
-    return results[results["version"] == last].reset_index(drop=True)
+def most_measured(results: pd.DataFrame) -> pd.DataFrame:
+    """Keep the version that a method was run with on most splits of a cell; the last one of equals."""
+    cell = ["task", "size", "method"]
+    size = results.groupby([*cell, "version"])["fold"].transform("size")
+    is_most = size == size.groupby([results[name] for name in cell]).transform("max")
+    chosen = results["version"].where(is_most).groupby([results[name] for name in cell]).transform("last")
+    return results[results["version"] == chosen].reset_index(drop=True)
 
 
 def _versions(results: pd.DataFrame) -> str:
@@ -125,6 +130,41 @@ def _standing(compared: pd.DataFrame) -> str:
     near = "first or within one standard error"
     headings = ["groups of", "data sets", "first in accuracy", near, "first in AUC", near]
     return "## Where `disaggregate` stands\n\n" + _table(headings, body)
+
+
+def _near(compared: pd.DataFrame, score: str) -> str:
+    """Count the cells in which ours is first, or within one standard error of first."""
+    rows = compared[compared["score"] == score]
+    near = (rows["lead"] >= -rows["error"]).groupby([rows["size"], rows["task"]]).all()
+    return f"{near.sum()} of {len(near)}"
+
+
+def _present(everything: pd.DataFrame) -> str:
+    """Set the last version of ours beside the one before, on the splits that both were run on."""
+    splits = ["task", "size", "seed", "fold"]
+    ours = everything[everything["method"] == OURS]
+    versions = list(ours["version"].unique())
+    if len(versions) < 2:
+        return ""
+    old, new = (ours[ours["version"] == version] for version in versions[-2:])
+    both = new.merge(old[splits])[splits]
+    pair = [part.merge(both).sort_values(splits, ignore_index=True) for part in (old, new)]
+    rivals = everything[everything["method"] != OURS].merge(both[["task", "size"]].drop_duplicates())
+    compared = [_compare(pd.concat([part, rivals])) for part in pair]
+    rows = []
+    for score, name in SCORES.items():
+        change = pair[1][score] - pair[0][score]
+        near = [_near(one, score) for one in compared] if score in ("accuracy", "auc") else ["", ""]
+        means = [f"{part[score].mean():.4f}" for part in pair]
+        rows.append([name, *means, f"{change.mean():+.4f} ± {change.sem():.4f}", *near])
+    sizes = ", ".join(map(str, sorted(both["size"].unique())))
+    text = (
+        f"## The version at {versions[-1]}\n\nOn {len(both)} splits, in groups of {sizes}, beside version "
+        f"{versions[-2]} on the same splits: means, the mean change, and in how many cells each is first or "
+        "within one standard error of first, judged on these splits."
+    )
+    columns = [f"{name} {version}" for name in ("mean at", "first or near at") for version in versions[-2:]]
+    return text + "\n\n" + _table(["score", *columns[:2], "change", *columns[2:]], rows)
 
 
 def _losses(compared: pd.DataFrame) -> str:

@@ -117,15 +117,26 @@ def test_who_has_no_results_is_named_when_only_the_report_is_written(report):
     assert f"Not run: {ORDER[1]}." not in text
 
 
-def test_tables_have_the_last_version_of_each_cell(report):
+def test_a_cell_has_the_version_with_most_fits_and_the_last_of_equals(report):
     text = report(
         rows("vote", 8, ORDER[0], [0.5, 0.6]),
         rows("vote", 16, ORDER[0], [0.5, 0.6]),
         rows("vote", 8, ORDER[1], [0.7, 0.8]),
-        rows("vote", 8, ORDER[0], [0.9], version="abc1234"),
+        rows("vote", 8, ORDER[0], [0.9, 0.9], version="abc1234"),
+        rows("vote", 16, ORDER[0], [0.9], version="abc1234"),
     )
     assert "| disaggregate | 0.1 | 2 |" in text
-    assert "| disaggregate | abc1234 | 1 |" in text
+    assert "| disaggregate | abc1234 | 2 |" in text
     assert "| 8 | disaggregate | **0.900** ± 0.000 |" in text
     assert "| 16 | disaggregate | **0.550** ± 0.050 |" in text
-    assert "| mean map | 1 | 1 | 1 | 1 | 0 |" in text
+
+
+def test_the_last_version_is_compared_on_the_splits_of_both(report):
+    text = report(
+        rows("vote", 8, ORDER[0], [0.5, 0.6, 0.1]),
+        rows("vote", 8, ORDER[1], [0.7, 0.8, 0.1]),
+        rows("vote", 8, ORDER[0], [0.8, 0.9], version="abc1234"),
+    )
+    assert "On 2 splits, in groups of 8, beside version 0.1" in text
+    assert "| accuracy | 0.5500 | 0.8500 | +0.3000 ± 0.0000 | 0 of 1 | 1 of 1 |" in text
+    assert "## The version at" not in report(rows("vote", 8, ORDER[0], [0.5]), rows("vote", 8, ORDER[1], [0.7]))
