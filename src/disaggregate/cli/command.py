@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from disaggregate.cli.arguments import probability, whole_number
+from disaggregate.cli.help_text import HelpText
 from disaggregate.cli.table_arguments import add_reading_arguments
 
 Subparsers = argparse._SubParsersAction
@@ -14,13 +15,13 @@ Subparsers = argparse._SubParsersAction
 def new_command(
     subparsers: Subparsers[argparse.ArgumentParser], name: str, summary: str, description: str, examples: str
 ) -> argparse.ArgumentParser:
-    """Add a sub-command whose help keeps its lines and ends with examples."""
+    """Add a sub-command whose help ends with examples."""
     return subparsers.add_parser(
         name,
         help=summary,
         description=description,
         epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )
 
 

@@ -8,6 +8,7 @@ from importlib.metadata import version
 
 from disaggregate.cli import check, demo, effects, fit, predict, report, reproduce, sensitivity, serve, subgroups
 from disaggregate.cli.errors import CommandError, in_words
+from disaggregate.cli.help_text import HelpText
 from disaggregate.cli.paths import require_separate_paths
 from disaggregate.cli.terminal import Parser, close_quietly, replace_unprintable, say, warnings_in_a_line
 
@@ -85,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="disaggregate",
         description="Learn about individuals from group statistics.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpText,
     )
     parser.add_argument("--version", action="version", version=f"disaggregate {version('disaggregate')}")
     subparsers = parser.add_subparsers(dest="command", metavar="command", required=True)
