@@ -5,18 +5,7 @@ import pytest
 from disaggregate.cli.help_text import HelpText
 from disaggregate.cli.main import build_parser
 
-COMMANDS = (*("check", "fit", "predict", "subgroups", "effects", "sensitivity"), *("report", "serve", "demo", "reproduce"))
-    "check",
-    "fit",
-    "predict",
-    "subgroups",
-    "effects",
-    "sensitivity",
-    "report",
-    "serve",
-    "demo",
-    "reproduce",
-)
+COMMANDS = "check fit predict subgroups effects sensitivity report serve demo reproduce".split()
 
 
 def filled(text, width=40):
