@@ -35,7 +35,7 @@ def test_help_imports_nothing_heavy_of_its_own():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("arguments", [[], ["dmo"], ["demo", "--drows", "3"]])
+@pytest.mark.parametrize("arguments", [[], ["dmo"], ["demo", "--drows", "3"], ["serve", "--port", "99999"]])
 def test_unknown_arguments_are_a_users_mistake(arguments, capsys):
     assert main(arguments) == 2
     assert "error: " in capsys.readouterr().err

@@ -43,6 +43,20 @@ def test_numbers_that_became_categories():
     assert not list(number_category_problems("x", pd.Series(list("abc"))))
 
 
+@pytest.mark.parametrize("written", ["{} years", "{}k", "'{}", '="{}"', "~{}"])
+def test_numbers_with_something_around_them(written):
+    levels = pd.Series([written.format(number) for number in range(20, 60)])
+    [problem] = number_category_problems("x", levels)
+    assert (problem.level, problem.kind) == ("warning", "numbers as categories")
+    assert repr(levels[0]) in problem.message
+
+
+@pytest.mark.parametrize("written", ["Ward {}", "A{}", "{0}-{0}9", "{0}{1}"])
+def test_names_with_numbers_in_them_are_names(written):
+    levels = pd.Series([written.format(number, "ABCD"[number % 4]) for number in range(20, 60)])
+    assert not list(number_category_problems("x", levels))
+
+
 def test_rows_that_occur_twice(rng):
     people = pd.DataFrame({"g": np.repeat(range(6), 10), "x": rng.normal(size=60)})
     assert not list(row_problems(people, ROLES))

@@ -27,7 +27,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "--port",
-        type=whole_number(0),
+        type=whole_number(0, 65_535),
         default=0,
         metavar="N",
         help="port to listen on (default: any that is free)",

@@ -14,6 +14,8 @@ from disaggregate.tables.problems import Problem, column_of
 _CODE = re.compile(r"-1|-?([789])\1*|-?9+[78]")  # -1, -99, 999999, 88, 998
 _ENOUGH_LEVELS = 10
 _LONGEST = 9
+# A number that something stands around, such as 45 years, 45k or ="45"; words before it make it a name (Ward 7).
+_WRAPPED = re.compile(r"([^\w.,-]*)[-+]?\d[\d.,]*(\D{0,10})")
 
 
 def sentinel_problems(name: str, numbers: np.ndarray) -> Iterator[Problem]:
@@ -50,6 +52,15 @@ def number_category_problems(name: str, levels: pd.Series) -> Iterator[Problem]:
     levels : Series of str
         The levels of the category.
     """
+    if len(levels) >= _ENOUGH_LEVELS and _are_wrapped(levels):
+        yield Problem(
+            "warning",
+            column_of("people", name),
+            f"holds numbers with something around them, such as {levels.iloc[0]!r}, and is read as a category of "
+            f"{len(levels)} levels; if it is an amount, leave only the number in each field.",
+            "numbers as categories",
+        )
+        return
     others = levels[pd.to_numeric(levels, errors="coerce").isna()]
     n_numbers = len(levels) - len(others)
     is_mostly = n_numbers >= _ENOUGH_LEVELS and len(others) < n_numbers
@@ -63,6 +74,13 @@ def number_category_problems(name: str, levels: pd.Series) -> Iterator[Problem]:
         "leave fields without a number empty.",
         "numbers as categories",
     )
+
+
+def _are_wrapped(levels: pd.Series) -> bool:
+    """Return whether all levels are numbers with the same around them, or with nothing."""
+    found = [_WRAPPED.fullmatch(level) for level in levels]
+    around = {match.groups() for match in found if match}
+    return all(found) and len(around - {("", "")}) == 1
 
 
 def _extremes(known: np.ndarray) -> list[float]:
