@@ -7,6 +7,7 @@ what an earlier version printed, and a second build runs only the pages that cha
 import hashlib
 import os
 import re
+import shutil
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -31,7 +32,7 @@ version = release = installed_version("disaggregate")
 copyright = f"{author}. Licence: BSD 3-clause"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ipython"]
 
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(DOCS / "_build" / ".jupyter_cache" / source_digest())
@@ -45,6 +46,10 @@ nb_output_stderr = "remove"  # paths of the machine that built the page, and not
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 os.environ["COLUMNS"] = "88"
 os.environ["TTY_COMPATIBLE"] = "0"
+os.environ["IPYTHONDIR"] = str(DOCS / "_build" / "ipython")
+startup = DOCS / "_build" / "ipython" / "profile_default" / "startup"
+startup.mkdir(parents=True, exist_ok=True)
+shutil.copy(DOCS / "_ipython" / "whole_output.py", startup)
 
 myst_heading_anchors = 3
 suppress_warnings = ["myst.header"]  # an included page brings a heading of its own

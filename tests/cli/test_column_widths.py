@@ -97,3 +97,13 @@ def test_mistakes_are_reported_in_few_lines(arguments, reported, tmp_path, monke
     said = capsys.readouterr().err
     assert reported in said
     assert len(said.splitlines()) <= 4
+
+
+@pytest.mark.parametrize(("columns", "is_wide"), [("60", False), (None, True)])
+def test_a_pipe_has_all_the_room_unless_columns_says_how_much(monkeypatch, capsys, columns, is_wide):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
+    table = pd.DataFrame({"feature": ["age"], "between": [0.1], "says": ["groups differ somewhat in this " * 4]})
+    print_table(table, "Features", as_json=False)
+    assert (max(map(len, capsys.readouterr().out.splitlines())) > 60) == is_wide

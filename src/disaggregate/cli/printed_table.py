@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,8 @@ def print_rows(table: DataFrame, title: str) -> None:
     from disaggregate.cli.column_widths import table_width
 
     console = Console()
-    room = console.width if console.is_terminal else None  # a file or another program has all the room it needs
+    # A file or another program has all the room it needs, unless COLUMNS says otherwise.
+    room = console.width if console.is_terminal or "COLUMNS" in os.environ else None
     whole = _fewer_columns(table)
     brief = whole.drop(columns=NOTE, errors="ignore")
     for shown, is_brief in ((whole, False), (brief, True)):
