@@ -207,5 +207,5 @@ def _privacy_note(analysis: Any, arguments: argparse.Namespace) -> str:
     whose = f"{n_rows} people" if analysis.roles.count is None else f"{n_rows} rows"
     return (
         f"privacy: {arguments.output} holds the features of {whose}, and each person's probability given "
-        "their group's result: keep it as safe as the table of people, or fit with --landmarks 200 to share it."
+        "their group's result: protect it like the table of people, or fit with --landmarks 200 to share it."
     )

@@ -17,7 +17,7 @@ FEWEST_REGIONS = 5
 
 @dataclass(frozen=True)
 class AnnotatedRegions:
-    """Regions of captioned training images, and regions with labels to judge by.
+    """Regions of captioned training images, and labelled regions for evaluation.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def simulate_scenes(seed: int, n_train: int = 80, n_test: int = 40) -> Annotated
     seed : int
         Seed of the scenes.
     n_train, n_test : int
-        Number of scenes to learn from and to judge by.
+        Number of training scenes and of test scenes.
     """
     from disaggregate.images import collect_regions, make_scenes, region_truth
 

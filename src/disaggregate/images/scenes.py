@@ -1,4 +1,4 @@
-"""Captioned scenes: small painted landscapes with their words, and the word of every pixel to judge by."""
+"""Captioned scenes: small painted landscapes with their words, and the true word of every pixel."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make_scenes(n_images: int = 60, *, random_state: RandomState = None) -> Bunc
     -------
     Bunch
         ``images`` (n_images, 64, 96, 3) of uint8, ``captions`` (a list of words for each), ``label_maps``
-        (n_images, 64, 96): the index in ``words`` of the word of each pixel, for judging only, ``words``
+        (n_images, 64, 96): the index in ``words`` of the true word of each pixel, for evaluation, ``words``
         and ``DESCR``.
 
     Examples
