@@ -169,8 +169,8 @@ def _files_that_are_forged(folder: Path) -> Iterator[Case]:
 def _outputs_that_are_none(folder: Path) -> Iterator[Case]:
     fit = ["fit", *_tables(folder), *SHORT, "-o"]
     yield "output", "a model over link.dgz", [*fit, str(folder / "link.dgz")], MISTAKE, "is a link"
-    yield "output", "a model over pipe", [*fit, str(folder / "pipe")], MISTAKE, "no plain file"
-    yield "output", "a model over a device", [*fit, "/dev/null"], MISTAKE, "no plain file"
+    yield "output", "a model over pipe", [*fit, str(folder / "pipe")], MISTAKE, "not a plain file"
+    yield "output", "a model over a device", [*fit, "/dev/null"], MISTAKE, "not a plain file"
     yield "output", "a private model stays so", partial(_stays_private, folder, fit), FINE, "0o600"
 
 
@@ -191,7 +191,7 @@ def _terminals_and_spreadsheets(folder: Path) -> Iterator[Case]:
 
 def _outputs_that_are_inputs(folder: Path) -> Iterator[Case]:
     model, people, results = (str(folder / name) for name in ("m.dgz", "people.csv", "results.csv"))
-    fit, says = ["fit", *_tables(folder), *SHORT], "must be another file"
+    fit, says = ["fit", *_tables(folder), *SHORT], "must not be the same file"
     for name in (people, results):
         yield "destroy", f"a model over {Path(name).name}", [*fit, "-o", name], MISTAKE, says
     yield "destroy", "the checkpoint over an input", [*fit, "-o", model, "--checkpoint", results], MISTAKE, says

@@ -93,7 +93,7 @@ def test_quotes_and_empty_lines(write):
         ("a,b\n1,Zürich\n".encode("mac-roman"), "line 2: is not UTF-8 text, and as Latin-1"),
         ("a,b\n1,Zürich\n".encode("cp850"), "not UTF-8 or Latin-1 text: byte 0x81 at line 2, byte 4"),
         ("a,b\n1,2\n".encode("utf-32"), "is UTF-32 text; save it as UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16") + b"\0\xd8\n\0", "is no utf-16 text"),
+        ("a,b\n1,2\n".encode("utf-16") + b"\0\xd8\n\0", "is not utf-16 text"),
         ("a;b,c;d\n1;2,3;4\n", "with commas or semicolons between its fields"),
     ],
 )

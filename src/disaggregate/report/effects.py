@@ -112,7 +112,7 @@ def effects_section(
         Text(
             f"By how many percentage points the share of “{analysis.outcome_name}” would change if one feature "
             "were changed for everybody and all others stayed as they are. It is what the model predicts, which "
-            "is no proof that the feature causes it."
+            "does not prove that the feature causes it."
         )
     ]
     if effects is not None:

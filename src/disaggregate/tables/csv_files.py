@@ -303,7 +303,7 @@ class _Lines:
             return self.file.readline(LONGEST_LINE + 1)
         except UnicodeError as error:
             raise TableError(
-                f"{self.path}, line {self.number + 1}: is no {self.encoding} text ({error}); save the file as "
+                f"{self.path}, line {self.number + 1}: is not {self.encoding} text ({error}); save the file as "
                 "UTF-8, or name its encoding (--encoding).",
                 "encoding",
             ) from error
