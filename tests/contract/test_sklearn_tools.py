@@ -231,7 +231,7 @@ def test_predictions_of_the_groups_left_out():
 @pytest.mark.parametrize("cv", [KFold(3), KFold(2, shuffle=True, random_state=0), 3, None], ids=str)
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_split_that_cuts_a_group_is_detected(cv, routing):
-    cut = r"group \d has 5 members but [1-4] came: a split has divided it.* GroupKFold and groups=y\['group'\]"
+    cut = r"group \d has 5 members but [1-4] came: a split has cut it in two.* GroupKFold and groups=y\['group'\]"
     with config_context(enable_metadata_routing=routing):
         with pytest.raises(ValueError, match=cut):
             cross_validate(scaled_model(), CROWD, TARGET, cv=cv, error_score="raise")

@@ -85,7 +85,7 @@ def test_without_groups_these_are_labels(y):
         (
             dg.group_target([*GROUPS, "c"], SHARES)[1:],
             None,
-            "group 'a' has 2 members but 1 came: a split has divided",
+            "group 'a' has 2 members but 1 came: a split has cut it",
         ),
         (dg.group_target(GROUPS, SHARES)[[0, 2, 2, 1]], None, "group 'a' has 2 members but 3 came"),
     ],

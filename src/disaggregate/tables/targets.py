@@ -144,8 +144,7 @@ def _require_whole_groups(records: Mapping[Hashable, GroupRecord], present: Mapp
     for group, record in records.items():
         if present[group] != record.group_size:
             raise ValueError(
-                f"group {group!r} has {record.group_size} members but {present[group]} came: a split has "
-                "divided it "
+                f"group {group!r} has {record.group_size} members but {present[group]} came: a split has cut it "
                 "in two, and its share no longer describes the rows. Split by group, for instance with "
                 "GroupKFold and groups=y['group']."
             )
