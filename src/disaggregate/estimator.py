@@ -79,8 +79,9 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
     ----------
     kernel : str or callable, default="auto"
         Name of a kernel of ``sklearn.metrics.pairwise.pairwise_kernels``, "matern32", "matern52", or a function of
-        two matrices that returns their kernel matrix. "auto" averages over "linear" and "rbf" by their probability
-        given the reports; with spike and slab it is the most probable one.
+        two matrices that returns their kernel matrix. "average" averages over "linear" and "rbf" by their
+        probability given the reports; with spike and slab it is the most probable one. "auto" is "linear" where
+        rows are a sample (:class:`disaggregate.evidence.Population`) or cells (``counts``), and else "average".
     gamma : float, "scale" or "auto", default="auto"
         Width of the kernel under its scikit-learn name; "scale" is 1 / (n_features * X.var()), "auto" averages
         in the same way over a quarter, once and four times that.
@@ -537,14 +538,17 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         require_no_counts(counts)
         return read_labels(y, n_rows)
 
-    def _candidates(self, features: np.ndarray, streams: Streams) -> tuple[list[Basis], np.ndarray]:
+    def _candidates(
+        self, features: np.ndarray, of_places: bool, streams: Streams
+    ) -> tuple[list[Basis], np.ndarray]:
         is_open = isinstance(self.centers, str) and self.centers == "auto"
         wanted = "all" if is_open and self._is_sparse else self.centers
         centers = choose_centers(features, wanted, streams.for_centers())
         weights = None if self._is_sparse else centers.weights
         prior = as_prior(self.prior)
         emphasis = prior.emphasis if isinstance(prior, GaussianProcess) else 1.0
-        candidates = candidate_kernels(self.kernel, self.gamma, self.kernel_params or {}, emphasis, features)
+        parameters = self.kernel_params or {}
+        candidates = candidate_kernels(self.kernel, self.gamma, parameters, emphasis, features, of_places)
         bases = [
             Basis(candidate.kernel, centers.points, bool(self.intercept), False, candidate.emphasis, weights)
             for candidate in candidates
@@ -581,11 +585,11 @@ class GroupStatsClassifier(OldSettings, Predictor, ClassifierMixin, BaseEstimato
         progress: ProgressCallback | None,
     ) -> FitPlan:
         """Put together all that a fit needs."""
-        bases, odds = self._candidates(features, streams)
+        of_places = not self._is_sparse and data.rows_stand_for_places
+        bases, odds = self._candidates(features, of_places, streams)
         prior = as_prior(self.prior)
         # Spike and slab gives no evidence, so its kernel is chosen as for a Gaussian process.
         process, slab = (kind() if not isinstance(prior, kind) else prior for kind in (GaussianProcess, SpikeSlab))
-        of_places = not self._is_sparse and data.rows_stand_for_places
         of_tables = isinstance(data, GroupedOutcomes) and data.counts is not None
         return FitPlan(
             X=features if partitions is not None else features[data.order],

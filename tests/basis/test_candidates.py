@@ -62,3 +62,15 @@ def test_a_kernel_of_ones_own():
 def test_a_wrong_name_is_named():
     with pytest.raises(ValueError, match="kernel must be a callable or one of"):
         candidates("automatic", "auto")
+
+
+@pytest.mark.parametrize("emphasis", ["auto", 1.0])
+def test_places_have_a_straight_border_unless_an_average_is_asked_for(emphasis):
+    found = candidate_kernels("auto", "auto", {}, emphasis, X, of_places=True)
+    assert [(one.kernel.name, one.emphasis) for one in found] == [("linear", 1.0)]
+    averaged = candidate_kernels("average", "auto", {}, emphasis, X, of_places=True)
+    assert [one.kernel.name for one in averaged] == ["linear", "rbf", "rbf", "rbf"]
+
+
+def test_an_average_is_what_auto_is_elsewhere():
+    assert candidates("average", "auto") == candidates("auto", "auto")

@@ -30,24 +30,34 @@ class Candidate(NamedTuple):
 
 
 def candidate_kernels(
-    kernel: Any, gamma: Any, parameters: Mapping[str, float], emphasis: float | str, X: np.ndarray
+    kernel: Any,
+    gamma: Any,
+    parameters: Mapping[str, float],
+    emphasis: float | str,
+    X: np.ndarray,
+    of_places: bool = False,
 ) -> list[Candidate]:
     """List the kernels to average over, from simple to flexible: one, unless something is "auto".
 
     Parameters
     ----------
     kernel : str or callable
-        "auto" stands for the linear and the rbf kernel.
+        "average" stands for the linear and the rbf kernel, and so does "auto", but for places.
     gamma : float or str
         "auto" stands for several widths around "scale".
     parameters : mapping
         Other parameters of the kernels, "degree" and "coef0"; by default 3 and 1.
     emphasis : float or str
-        "auto" stands for 1 and 2 with the linear kernel, and for 2 with others.
+        "auto" stands for 1 and 2 with the linear kernel, and for 2 with others; for places it is 1.
     X : ndarray of shape (n_rows, n_features)
         Training individuals, from which "scale" is found.
+    of_places : bool, default=False
+        Whether rows stand for the people of places, as samples or as cells. What curves explains of the
+        differences between places is seldom due to the people in them.
     """
-    names = ["linear", "rbf"] if isinstance(kernel, str) and kernel == "auto" else [kernel]
+    names = _names(kernel, of_places)
+    if of_places and isinstance(emphasis, str):
+        emphasis = 1.0
     is_open = isinstance(gamma, str) and gamma == "auto"
     degree, coef0 = parameters.get("degree", 3), parameters.get("coef0", 1.0)
     candidates = []
@@ -61,6 +71,12 @@ def candidate_kernels(
             for value, share in emphases.items()
         ]
     return candidates
+
+
+def _names(kernel: Any, of_places: bool) -> list[Any]:
+    if not isinstance(kernel, str) or kernel not in ("auto", "average"):
+        return [kernel]
+    return ["linear"] if kernel == "auto" and of_places else ["linear", "rbf"]
 
 
 def _emphases(name: Any, emphasis: float | str) -> dict[float, float]:

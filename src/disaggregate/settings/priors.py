@@ -88,7 +88,8 @@ class GaussianProcess(WeightPrior):
     emphasis : float or "auto", default="auto"
         How much the prior favours the main directions in which individuals differ, over those in which they
         differ little: the power to which it takes the kernel's variance along each. 1 is the Gaussian process
-        with this kernel. "auto" is 2, and averages over 1 and 2 with the linear kernel.
+        with this kernel. "auto" is 1 where rows are samples or cells of places; elsewhere it is 2, and averages
+        over 1 and 2 with the linear kernel.
     mu, nu : float, optional
         Inverse-gamma(mu/2, nu/2) prior of the scale delta2, the prior variance of f; by default 3 and 15.
     cells : bool, default=False

@@ -106,10 +106,8 @@ class DenseChains:
             position = start_chains(self._backend.target, self._numbers, self._tuning.mode, self._rngs)
             self._state = new_state(position)
         n_sweeps = min(self._backend.sweeps_per_batch, self.n_sweeps - self.n_done)
-        n_burn, is_adapting = (
-            self._backend.n_adapting + self.schedule.n_burn,
-            self.n_done < self._backend.n_adapting,
-        )
+        n_burn = self._backend.n_adapting + self.schedule.n_burn
+        is_adapting = self._backend.n_adapting > 0 and self.n_done + _LEARN_EVERY <= n_burn
         if is_adapting:
             n_sweeps = min(n_sweeps, _LEARN_EVERY)
         record, tally = self._record(n_sweeps), empty_tally(len(self._rngs), len(self._tuning.powers))
