@@ -14,7 +14,8 @@ from disaggregate.sampler.dense.state import Record, State, Sweeps, Tally, empty
 from disaggregate.sampler.dense.tuning import Tuning, adapted
 from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 
-# Before the burn-in a chain may go on to adapt its steps, every so many sweeps and less and less.
+# A chain adapts its steps every so many sweeps, less and less: first to come away from where it starts, and then,
+# from those of the pilot run again, during the burn-in. Steps that suit the start may be far too short elsewhere.
 _LEARN_EVERY, _FIRST_RATE = 10, 1.0
 
 
@@ -118,9 +119,17 @@ class DenseChains:
         for total, new in zip(self._tally, tally, strict=True):
             total += new
         if is_adapting:
-            rate = _FIRST_RATE / np.sqrt(1.0 + self.n_done / _LEARN_EVERY)
-            self._metric = self._metric._replace(step=adapted(self._metric.step, tally, rate))
+            self._adapt(tally)
         self.n_done += n_sweeps
+
+    def _adapt(self, tally: Tally) -> None:
+        """Adapt the steps to what was accepted with them; those that suited the start are forgotten."""
+        n_adapting = self._backend.n_adapting
+        n_learned = self.n_done - n_adapting if self.n_done >= n_adapting else self.n_done
+        step = adapted(self._metric.step, tally, _FIRST_RATE / np.sqrt(1.0 + n_learned / _LEARN_EVERY))
+        if self.n_done + _LEARN_EVERY == n_adapting:
+            step = self._tuning.metric.step.copy()
+        self._metric = self._metric._replace(step=step)
 
     def _record(self, n_kept: int) -> Record:
         workspace = new_record(self._backend, len(self._rngs), len(self._tuning.powers), n_kept, labels=False)
