@@ -93,6 +93,13 @@ class OursCells(OursLinear):
     }
 
 
+class OursAveraged(OursLinear):
+    """The same, averaged over kernels by how probable each makes the reports."""
+
+    name = "disaggregate, kernels averaged"
+    settings: ClassVar[dict[str, Any]] = {**OursLinear.settings, "kernel": "average"}
+
+
 class OursQuick(Ours):
     """The shortest chains that show whether it runs."""
 
@@ -220,7 +227,7 @@ class Supervised:
 
 BUILT_IN = (BaseRate, AreaShare, Goodman, MeanMapOnTables, EMOnTables, Supervised)
 PACKAGES = (PyEITwoByTwo, PyEIRowsByColumns, EiPack, Eco, EcoWithContext)  # RivalMissing where not installed
-METHODS = {method.name: method for method in (Ours, OursLinear, OursCells, *BUILT_IN, *PACKAGES)}
+METHODS = {method.name: method for method in (Ours, OursLinear, OursAveraged, OursCells, *BUILT_IN, *PACKAGES)}
 QUICK_METHODS = {method.name: method for method in (OursQuick, *BUILT_IN)}
 
 

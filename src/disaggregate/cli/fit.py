@@ -44,7 +44,12 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_table_arguments(parser, or_folder=True)
     model = parser.add_argument_group("model and sampler")
     add = model.add_argument
-    add("--kernel", default="auto", metavar="NAME", help="linear, rbf, …, or average (default: linear for samples and cells)")
+    add(
+        "--kernel",
+        default="auto",
+        metavar="NAME",
+        help="linear, rbf, …, or average over several (default: linear for samples and cells, else average)",
+    )
     add_about_groups = model.add_mutually_exclusive_group().add_argument
     add_about_groups(
         "--context",

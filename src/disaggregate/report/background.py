@@ -23,10 +23,10 @@ _METHOD = (
     "function. How many in a group have it follows from the probabilities of its members, and how well that "
     "agrees with the report is the likelihood. Scores that make the reports probable get more weight; where the "
     "reports allow several explanations, all of them are part of the answer.",
-    "The score is a weighted sum of kernels: by default a Gaussian process on these kernels, averaged over "
-    "kernels and widths by how probable each makes the reports; with spike and slab few kernels are active at a "
-    "time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder of "
-    "replicas that give the reports less and less weight, so that a chain does not stay in one explanation. "
+    "The score is a weighted sum of kernels: by default a Gaussian process on these kernels; where several are "
+    "compared, it is averaged over them by how probable each makes the reports; with spike and slab few kernels "
+    "are active at a time. The answer is a sample of scores drawn by Markov chains, each of which may be a ladder "
+    "of replicas that give the reports less and less weight, so that a chain does not stay in one explanation. "
     "Chains start at different points; R-hat compares them, and the effective draws show how precise results are.",
     "Shares, effects and their intervals are computed in every draw and summarised after that, so that they carry "
     "the whole uncertainty of the model: an interval of 90% contains the truth with probability 0.9, if the model "
