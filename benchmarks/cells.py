@@ -65,10 +65,14 @@ class Crowd:
         return shares_of(self.groups, self.positives, self.counts)
 
     def fit_arguments(self, form: str) -> dict[str, Any]:
-        """Return features, groups and, for cells, counts, as ``fit`` takes them."""
+        """Return features, groups and counts, as ``fit`` takes them.
+
+        Rows of one person have counts of 1: without counts they would be everybody, whose priors are others.
+        """
         if form == "cells":
             return {"X": self.X, "groups": self.groups, "counts": self.counts}
-        return {"X": np.repeat(self.X, self.counts, axis=0), "groups": np.repeat(self.groups, self.counts)}
+        X, groups = (np.repeat(values, self.counts, axis=0) for values in (self.X, self.groups))
+        return {"X": X, "groups": groups, "counts": np.ones(len(X), dtype=int)}
 
 
 def crowd_of(counts: np.ndarray, n_cells: int, n_features: int) -> Crowd:
