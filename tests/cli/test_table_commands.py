@@ -106,7 +106,7 @@ def test_pieces_give_what_the_whole_gives(folder, tmp_path, monkeypatch):
 def test_subgroups_print_and_write(folder, tmp_path, capsys):
     arguments = ["subgroups", str(folder / "m.dgz"), str(folder / "people.csv"), "--by", "sex,place"]
     assert main([*arguments, "-o", str(tmp_path / "rates.csv")]) == 0
-    assert "Share of positives by sex, place" in capsys.readouterr().out
+    assert "Share of “the outcome” by sex, place" in capsys.readouterr().out
     table = pd.read_csv(tmp_path / "rates.csv")
     estimates = ["estimate", "std_error", "conf_low", "conf_high", "n", "weight"]
     assert list(table) == ["sex", "place", *estimates, "bound_low", "bound_high", "contraction", "rests_on"]

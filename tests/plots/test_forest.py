@@ -32,7 +32,7 @@ def test_rows_stand_in_order_with_their_numbers(ax, table):
     assert np.allclose(bars.get_segments(), [[[0.1, 0], [0.3, 0]], [[0.3, 1], [0.7, 1]]])
     assert ax.get_ylim()[0] > ax.get_ylim()[1]
     assert [text.get_text() for text in ax.texts] == ["0.20  [0.10, 0.30]", "0.50  [0.30, 0.70]"]
-    assert ax.get_xlabel() == "share of positives"
+    assert ax.get_xlabel() == "estimated share"
 
 
 def test_what_all_rows_share_is_not_repeated(ax, table):

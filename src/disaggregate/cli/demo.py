@@ -114,7 +114,7 @@ def _group_table(model: Any) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title="Share of positives by group")
+    table = Table(title="Reported and implied share of each group")
     for heading in ("group", "people", "reported", "implied", "90 % credible interval"):
         table.add_column(heading, justify="left" if heading == "group" else "right")
     for row in model.group_table().to_dict("records"):

@@ -94,6 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
         between = analysis.between_groups(people) if analysis.roles.group in people else None
         if arguments.output:
             write_rows(arguments.output, [table], raw=arguments.raw)
-    print_table(table, "Average effect on the probability", arguments.json)
+    of = "" if "outcome" in table else f" of “{analysis.outcome_name}”"
+    print_table(table, f"Average effect on the probability{of}", arguments.json)
     if between is not None and not arguments.json:
         print_table(between, "What the groups can say about each feature", False)

@@ -1,4 +1,4 @@
-"""`disaggregate subgroups`: the rate of positives by any columns."""
+"""`disaggregate subgroups`: the rate of the outcome by any columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 DESCRIPTION = """\
-Estimate the share of positives in each subgroup of the people in a table, with survey weights if there are any.
+Estimate the share of the outcome in each subgroup of the people in a table, with survey weights if there are any.
 Where the fit had a column of counts (--count), each row counts as that many people.
 """
 EXAMPLES = """\
@@ -30,7 +30,7 @@ examples:
 def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the sub-command to the parser."""
     parser = new_command(
-        subparsers, "subgroups", "rates of positives by any columns, with intervals", DESCRIPTION, EXAMPLES
+        subparsers, "subgroups", "rates of the outcome by any columns, with intervals", DESCRIPTION, EXAMPLES
     )
     add = parser.add_argument
     add_model_and_people(parser)
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         )
         if arguments.output:
             write_rows(arguments.output, [table], raw=arguments.raw)
-    what = "Share of each outcome" if "outcome" in table else "Share of positives"
+    what = "Share of each outcome" if "outcome" in table else f"Share of “{analysis.outcome_name}”"
     print_table(table, f"{what} by {', '.join(arguments.by)}", arguments.json)
     for line in names_of_few(table, arguments.by):
         say(line, error=True)

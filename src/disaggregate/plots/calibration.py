@@ -63,7 +63,7 @@ def calibration_plot(
     )
     _draw_histogram(ax, predicted)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set(xlabel="predicted probability", ylabel="share of positives")
+    ax.set(xlabel="predicted probability", ylabel="observed share")
     ax.legend(loc="upper left", framealpha=0.9, fontsize="small")
     return ax
 

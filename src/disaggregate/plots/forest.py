@@ -76,7 +76,7 @@ def _labels(table: pd.DataFrame) -> list[str]:
 
 def _what(table: pd.DataFrame) -> str:
     if "contrast" not in table:
-        return "share of positives"
+        return "estimated share"
     if (table["contrast"] == "dY/dX").all():
         return "change in probability by unit"
     return "ratio of shares" if _no_difference(table) == 1.0 else "change in probability"
