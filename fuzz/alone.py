@@ -23,7 +23,6 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,6 @@ import disaggregate as dg
 from disaggregate.fitting import dense
 from disaggregate.posterior import batches
 from disaggregate.posterior.bounds import reported_shares, subgroup_bounds
-from disaggregate.report import page
 from tests.helpers.short_pilots import shorten_pilots
 
 LEAST = 10
@@ -199,7 +197,6 @@ def _hurry(patch: pytest.MonkeyPatch) -> None:
     shorten_pilots(patch)
     patch.setattr(dense, "PRIOR_DRAWS", 20)  # enough to be reported; 400 take most of the time
     patch.setattr(batches, "FIRST_ROWS", 2**10)  # a table in one piece
-    patch.setattr(page, "_environment", cache(page._environment))  # which keeps the templates
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 from collections.abc import Sequence
+from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -258,13 +259,18 @@ def _question(analysis: Analysis) -> str:
 
 def _environment() -> Any:
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
+        import jinja2
     except ImportError as error:
         raise ImportError(MISSING_JINJA) from error
-    return Environment(
-        loader=PackageLoader("disaggregate.report", ""),
+    return _environment_of(jinja2)
+
+
+@cache  # an environment keeps the templates that it has read
+def _environment_of(jinja2: Any) -> Any:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("disaggregate.report", ""),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
