@@ -160,7 +160,7 @@ def _files_that_are_forged(folder: Path) -> Iterator[Case]:
         "keys that share one hash",
         partial(_in_seconds, 5.0, partial(_forged_keys, folder, keys)),
         2,
-        "more digits than ids have",
+        "too many digits",
     )
     yield "forged", "a tally of one element", partial(_forged_checkpoint, folder), MISTAKE, "does not fit this fit"
     yield "forged", "draws cut under a model", partial(_cut_draws, folder / "cut", "r+b"), MISTAKE, "has changed"
