@@ -104,6 +104,7 @@ def test_what_would_change_nothing_is_not_offered(analysis, tables):
     sampled = copy.copy(analysis.classifier)
     sampled._data = group_rows(["a", "b"], {"a": Population(0.3), "b": Population(0.6)})
     sampled.context_ = Context(("a", "b"), np.zeros((2, 1)), np.zeros(1), 1.0)
+    sampled.kernel = "auto"  # the linear one, where rows are samples
     of_sample = changes_of(replace(analysis, classifier=sampled))
     assert of_sample == ["rbf", "weak", "strong", "no_context"]
     assert changes_of(analysis) == ["trust", "rbf", "weak", "strong", "context"]

@@ -133,7 +133,8 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
 def changes_of(analysis: Analysis) -> list[str]:
     """Return the short names of the changes that would change anything in this fit."""
     classifier = analysis.classifier
-    useless = {classifier.kernel}
+    kernels = {part.basis.kernel.name for part in classifier.posterior_.parts}
+    useless = kernels if len(kernels) == 1 else set()
     useless.add("no_context" if classifier.context_ is None else "context")
     if all(known.stated_confidence is None for known in classifier._data.evidence):
         useless.add("trust")
