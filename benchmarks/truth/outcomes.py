@@ -3,6 +3,7 @@
 - precincts: party of registered voters by race, the 3 x 3 table of each precinct from its margins
 - census areas: tenure with three outcomes and vehicles with four; 30 rows per area as a sample, with the shares of
   everybody in the area, judged on 8,000 others
+- margins in census areas: tenure by age (3 x 3), and vehicles by tenure (3 x 4), the table of each area
 
 Methods see features of people, or counts of cells, and the shares of each group. Run
 
@@ -191,8 +192,54 @@ def census_task(
     )
 
 
+def age_bands(everybody: pd.DataFrame) -> pd.Series:
+    """Three bands of about as many people."""
+    bands = pd.cut(everybody["age"], (0, 40, 60, 200), right=False, labels=["to 39", "40 to 59", "60 and over"])
+    return bands.astype(str)
+
+
+def census_margins_task(
+    data: Path,
+    seed: int,
+    is_quick: bool,
+    kind_of: Callable[[pd.DataFrame], pd.Series],
+    column: str,
+    outcome_of: Callable[[pd.Series], pd.Series],
+) -> OutcomesTask:
+    """Make the task of kinds of people by outcomes, from margins; the quick form has one area in six."""
+    everybody = pd.read_csv(require_file(data / census.FILE, data), dtype={census.GROUP: str})
+    areas = sorted(everybody[census.GROUP].unique())[:: 6 if is_quick else 1]
+    everybody = everybody[everybody[census.GROUP].isin(areas)]
+    kind, outcome = kind_of(everybody).rename(KIND), outcome_of(everybody[column])
+    counts = pd.crosstab([everybody[census.GROUP].rename(AREA), kind], outcome)
+    names = tuple(str(name) for name in counts)
+    cells = counts.sum(axis=1).rename(COUNT).reset_index()
+    results = counts.groupby(AREA).sum()
+    truth = counts.to_numpy() / cells[[COUNT]].to_numpy()
+    return OutcomesTask(
+        name=f"census margins, {column} by {kind_of.__name__.replace('_', ' ')}",
+        seed=seed,
+        outcomes=names,
+        people=cells,
+        results=results.assign(size=results.sum(axis=1)).reset_index(),
+        roles={"group": AREA, "positives": list(names), "total": "size", "count": COUNT},
+        labels=truth,
+        judges=cells,
+        truth=truth,
+        by=cells[[KIND]],
+        groupings=[[KIND]],
+    )
+
+
+def kind_of_tenure(everybody: pd.DataFrame) -> pd.Series:
+    """Who owns and who rents."""
+    return tenure(everybody["tenure"])
+
+
 TASKS: dict[str, Callable[[Path, int, bool], OutcomesTask]] = {
     "precincts": precincts_task,
+    "tenure by age": lambda *given: census_margins_task(*given, age_bands, "tenure", tenure),
+    "vehicles by tenure": lambda *given: census_margins_task(*given, kind_of_tenure, "vehicles", vehicles),
     "tenure": lambda *given: census_task(*given, "tenure", tenure),
     "vehicles": lambda *given: census_task(*given, "vehicles", vehicles),
 }
