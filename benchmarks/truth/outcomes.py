@@ -9,7 +9,8 @@ Methods see features of people, or counts of cells, and the shares of each group
 
     python -m benchmarks.truth.outcomes --data FOLDER [--task NAME ...] [--method NAME ...] [--seeds 1] [--quick]
 
-with ``--draws N`` for chains of ours of another length than 500 draws.
+with ``--draws N`` for chains of ours of another length than 500 draws, and ``--context S`` for another standard
+deviation of the prior of context.
 
 Every fit is written to ``benchmarks/results/truth_outcomes.csv`` as soon as it is done, what is there is not run
 again, and the tables of what there is go to ``truth_outcomes.md`` beside it. The short form takes few groups and
@@ -44,6 +45,8 @@ from benchmarks.truth.encoding import Encoder
 from benchmarks.truth.outcome_rivals import EiPackTable, PyEITable
 from benchmarks.truth.scores import of_rates, rates_of
 from benchmarks.truth.task import COUNT, people_per_row, require_file
+from disaggregate.model.priors import ScalePrior, half_normal
+from disaggregate.settings import GaussianProcess
 
 RESULTS = Path(__file__).parents[1] / "results" / "truth_outcomes.csv"
 SETTINGS = {"kernel": "linear", "n_chains": 2, "n_draws": 500, "n_burn": 250}
@@ -289,14 +292,30 @@ class Ours:
         return OutcomesPrediction(np.concatenate(means), np.concatenate(kept, axis=1))
 
 
+class WithContext(GaussianProcess):
+    """The usual priors, but for the context: half-normal with another standard deviation."""
+
+    def __init__(
+        self, *, emphasis: Any = "auto", mu: Any = None, nu: Any = None, cells: bool = False, context: float
+    ):
+        super().__init__(emphasis=emphasis, mu=mu, nu=nu, cells=cells)
+        self.context = context
+
+    def component_priors(self, of_places: bool, of_tables: bool = False) -> dict[str, ScalePrior]:
+        """Return the priors of the scales."""
+        return {**super().component_priors(of_places, of_tables), "context": half_normal(self.context, 0.03)}
+
+
 class OursShort(Ours):
-    """Chains of another length, which names them."""
+    """Chains of another length, or with another prior of context, which name them."""
 
     @classmethod
-    def of_length(cls, n_draws: int) -> type[Ours]:
+    def of_length(cls, n_draws: int, context: float | None = None) -> type[Ours]:
         """Make the method with so many draws per chain, after as many sweeps of warm-up."""
         settings = {**SETTINGS, "n_draws": n_draws, "n_burn": n_draws}
         name = f"{Ours.name}, {n_draws} draws"
+        if context is not None:
+            settings["prior"], name = WithContext(context=context), f"{name}, context {context:g}"
         return type(cls.__name__, (cls,), {"name": name, "settings": settings})
 
 
@@ -512,13 +531,14 @@ def main(given: list[str] | None = None) -> None:
     parser.add_argument("--method", action="append", choices=list(METHODS), help="only this one; may be repeated")
     parser.add_argument("--seeds", type=int, default=1, help="samples of people (default: 1)")
     parser.add_argument("--draws", type=int, help="ours with so many draws per chain, after as much warm-up")
+    parser.add_argument("--context", type=float, help="with --draws: standard deviation of the prior of context")
     parser.add_argument("--quick", action="store_true", help="few groups and short chains: does it run?")
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args(given)
     known = {**METHODS, **({OursQuick.name: OursQuick} if arguments.quick else {})}
     methods = {name: known[name] for name in arguments.method or known}
     if arguments.draws is not None and Ours.name in methods:
-        methods[Ours.name] = OursShort.of_length(arguments.draws)
+        methods[Ours.name] = OursShort.of_length(arguments.draws, arguments.context)
     with tempfile.TemporaryDirectory() as temporary, threadpool_limits(1):
         path = Path(temporary) / "truth_outcomes.csv" if arguments.quick else arguments.output
         names = arguments.task or list(TASKS)

@@ -15,6 +15,7 @@ from benchmarks.truth.outcomes import (
     EiPack,
     Goodman,
     GroupShares,
+    OursShort,
     OutcomesPrediction,
     Supervised,
     main,
@@ -23,6 +24,8 @@ from benchmarks.truth.outcomes import (
     run_one,
     scores,
 )
+from disaggregate.model.priors import half_normal
+from disaggregate.settings import GaussianProcess
 
 
 @pytest.fixture
@@ -171,3 +174,11 @@ def test_a_rival_that_is_missing_is_named(data, tmp_path, monkeypatch, capsys):
     main(["--data", str(data), "--task", "precincts", *methods, "--output", str(tmp_path / "found.csv")])
     assert "it is not installed" in capsys.readouterr().out
     assert pd.read_csv(tmp_path / "found.csv")["method"].tolist() == [BaseRates.name]
+
+
+def test_another_prior_of_context_changes_nothing_else():
+    method = OursShort.of_length(10, 0.5)
+    usual, other = (prior.component_priors(True, True) for prior in (GaussianProcess(), method.settings["prior"]))
+    assert method.name.endswith("10 draws, context 0.5")
+    assert other.pop("context") == half_normal(0.5, 0.03) != usual.pop("context")
+    assert other == usual
