@@ -265,13 +265,7 @@ def _mode_of_large(
                     slope[a] += UNIT * total
                     for c in range(free):
                         jacobian[c, a] += UNIT * people * p[i, c] * (contrasts[a, c] - mean)
-            for a in range(d):
-                for b in range(d):
-                    total = 0.0
-                    for c in range(free):
-                        for other in range(free):
-                            total += jacobian[c, a] * inverse[c, other] * jacobian[other, b]
-                    information[a, b] = total
+            _fill_sandwich(jacobian, inverse, free, d, information)
             length = _newton(precision, information, curvature, cholesky, slope, step)
         else:
             factor *= 0.5
@@ -384,13 +378,19 @@ def _fill_information(own, around, workspace):
                 if category[k] < free and category[other] < free:
                     weighed[category[k], category[other]] += covariance[k, other]
         invert(weighed, inverse, free)
+    _fill_sandwich(jacobian, inverse, free, d, around.information)
+
+
+@part
+def _fill_sandwich(slopes, inverse, free, d, information):
+    """Fill J' C^-1 J, from the slopes J of the expected counts and the inverse of their covariance C."""
     for a in range(d):
         for b in range(d):
             total = 0.0
             for c in range(free):
                 for other in range(free):
-                    total += jacobian[c, a] * inverse[c, other] * jacobian[other, b]
-            around.information[a, b] = total
+                    total += slopes[c, a] * inverse[c, other] * slopes[other, b]
+            information[a, b] = total
 
 
 @part
