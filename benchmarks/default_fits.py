@@ -144,8 +144,8 @@ def written(task: Task, work: Path) -> dict[str, Any]:
 
 
 def report(rows: pd.DataFrame, baseline: str) -> str:
-    """Write the table: medians over repeats."""
-    table = []
+    """Write the table: medians over repeats, of the last state of the code that each shape was fitted with."""
+    rows, table = rows[rows["code"] == rows.groupby("shape")["code"].transform("last")], []
     for name in [*SHAPES, *TABLES]:
         found = rows[rows["shape"] == name].median(numeric_only=True)
         if found.isna().all():
@@ -170,7 +170,8 @@ def report(rows: pd.DataFrame, baseline: str) -> str:
             f"Made by `python -m benchmarks.default_fits --baseline {baseline} --data FOLDER`: made-up "
             "people, then tables of New York 2016 and of census areas, read from files. Each fit in a process of "
             "its own, compilation not counted. Medians over repeats. R-hat is the worst, effective draws are "
-            "those of the individual that has fewest.",
+            "those of the individual that has fewest. Each line has the last state of the code that it was "
+            "measured with.",
             "",
             *markdown_table(header, table),
             "",
@@ -186,7 +187,7 @@ def run(arguments: argparse.Namespace, work: Path) -> None:
         for name in arguments.shape or [*SHAPES, *(TABLES if arguments.data else ())]:
             one = partial(measure, sources, work, name, data=arguments.data)
             run_left(arguments.output, arguments.repeats, one, shape=name, **state)
-            text = report(read_rows(arguments.output, **state), arguments.baseline)
+            text = report(read_rows(arguments.output, baseline=arguments.baseline), arguments.baseline)
             arguments.output.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
 
