@@ -15,7 +15,7 @@ from disaggregate.sampler.dense.tuning import Tuning, adapted
 from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 
 # A chain adapts its steps every so many sweeps, less and less: first to come away from where it starts, and then,
-# from those of the pilot run again, during the burn-in. Steps that suit the start may be far too short elsewhere.
+# from those of the pilot run again, where it is by then. Steps that suit the start may be far too short elsewhere.
 _LEARN_EVERY, _FIRST_RATE = 10, 1.0
 
 
@@ -108,7 +108,7 @@ class DenseChains:
             self._state = new_state(position)
         n_sweeps = min(self._backend.sweeps_per_batch, self.n_sweeps - self.n_done)
         n_burn = self._backend.n_adapting + self.schedule.n_burn
-        is_adapting = self._backend.n_adapting > 0 and self.n_done + _LEARN_EVERY <= n_burn
+        is_adapting = self.n_done < self._backend.n_adapting
         if is_adapting:
             n_sweeps = min(n_sweeps, _LEARN_EVERY)
         record, tally = self._record(n_sweeps), empty_tally(len(self._rngs), len(self._tuning.powers))
@@ -124,10 +124,10 @@ class DenseChains:
 
     def _adapt(self, tally: Tally) -> None:
         """Adapt the steps to what was accepted with them; those that suited the start are forgotten."""
-        n_adapting = self._backend.n_adapting
-        n_learned = self.n_done - n_adapting if self.n_done >= n_adapting else self.n_done
+        half = self._backend.n_adapting // (2 * _LEARN_EVERY) * _LEARN_EVERY
+        n_learned = self.n_done - half if self.n_done >= half else self.n_done
         step = adapted(self._metric.step, tally, _FIRST_RATE / np.sqrt(1.0 + n_learned / _LEARN_EVERY))
-        if self.n_done + _LEARN_EVERY == n_adapting:
+        if self.n_done + _LEARN_EVERY == half:
             step = self._tuning.metric.step.copy()
         self._metric = self._metric._replace(step=step)
 

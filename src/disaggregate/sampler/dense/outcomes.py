@@ -331,7 +331,7 @@ class OutcomeData:
 
     sweeps_per_batch = 50
     n_starts = 3
-    n_adapting = 60
+    n_adapting = 100
 
     def __init__(
         self,

@@ -200,7 +200,7 @@ class WholeData:
 
     sweeps_per_batch = 50
     n_starts = 4
-    n_adapting = 60
+    n_adapting = 100
 
     def __init__(
         self,
