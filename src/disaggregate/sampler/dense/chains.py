@@ -18,6 +18,9 @@ from disaggregate.storage.draw_store import Batch, DrawStore, InMemoryDraws
 # from those of the pilot run again, where it is by then. Steps that suit the start may be far too short elsewhere.
 _LEARN_EVERY, _FIRST_RATE = 10, 1.0
 
+# By how much its steps may differ from those of the pilot in the end.
+_OWN_FACTOR = 2.0
+
 
 @dataclass(frozen=True)
 class DenseDraws:
@@ -124,11 +127,14 @@ class DenseChains:
 
     def _adapt(self, tally: Tally) -> None:
         """Adapt the steps to what was accepted with them; those that suited the start are forgotten."""
-        half = self._backend.n_adapting // (2 * _LEARN_EVERY) * _LEARN_EVERY
-        n_learned = self.n_done - half if self.n_done >= half else self.n_done
+        n_leaving, pilot = 3 * self._backend.n_adapting // 5, self._tuning.metric.step
+        is_leaving = self.n_done < n_leaving
+        n_learned = self.n_done if is_leaving else self.n_done - n_leaving
         step = adapted(self._metric.step, tally, _FIRST_RATE / np.sqrt(1.0 + n_learned / _LEARN_EVERY))
-        if self.n_done + _LEARN_EVERY == half:
-            step = self._tuning.metric.step.copy()
+        if not is_leaving:
+            step = np.clip(step, pilot / _OWN_FACTOR, pilot * _OWN_FACTOR)
+        elif self.n_done + _LEARN_EVERY >= n_leaving:
+            step = pilot.copy()
         self._metric = self._metric._replace(step=step)
 
     def _record(self, n_kept: int) -> Record:
