@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,7 +89,9 @@ class StoppedFit:
         folder.mkdir()
         self.fit, self.checkpoint = make_fit(kind), folder / "run.dgc"
         self.draws = folder / "draws" if in_folder else None
-        n_batches = 2 if kind.get("prior") == "spike_slab" and "n_replicas" not in kind else 8
+        n_batches = 12  # those in which chains adapt, and two
+        if kind.get("prior") == "spike_slab":
+            n_batches = 8 if "n_replicas" in kind else 2
         with stopped_after(n_batches * kind.get("n_chains", 1) * (4 if "kernel" in kind else 1)):
             stopped = self.fit(checkpoint=self.checkpoint, draws_to=self.draws)
         self._is_slow = {"outcomes", "size"} <= set(kind)  # its sweeps take 40 ms each
@@ -228,14 +231,17 @@ def stopped_after(n_batches: int) -> Iterator[None]:
     kinds, left = (SparseChain, DenseChains, LadderChain), [n_batches]
     before = [kind.advance for kind in kinds]
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore interrupts
+    one_by_one = threading.Lock()  # two threads must not interrupt twice
 
     def counted(advance: Callable[[Any], None]) -> Callable[[Any], None]:
         def count(chain: Any) -> None:
-            left[0] -= 1
-            if left[0] >= 0:
+            with one_by_one:
+                left[0] -= 1
+                may_advance, is_over = left[0] >= 0, left[0] == -1
+            if may_advance:
                 advance(chain)
                 return
-            if left[0] == -1:
+            if is_over:
                 _thread.interrupt_main()
             time.sleep(0.002)
 
@@ -246,6 +252,6 @@ def stopped_after(n_batches: int) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
         for kind, advance in zip(kinds, before, strict=True):
             kind.advance = advance  # type: ignore[method-assign]
+        signal.signal(signal.SIGINT, handler)

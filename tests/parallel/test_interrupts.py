@@ -54,6 +54,24 @@ def test_one_that_was_heard_is_forgotten():
     assert interrupts.came
 
 
+def test_one_that_is_raised_at_the_very_end_leaves_nothing_behind(monkeypatch):
+    restore = signal.signal
+
+    def late(number, handler):
+        restore(number, handler)
+        raise KeyboardInterrupt
+
+    def interrupted_late():
+        with deferred_interrupts():
+            defer_interrupts()
+            interrupt()
+            monkeypatch.setattr(signal, "signal", late)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_late()
+    assert not is_interrupted()
+
+
 def test_a_handler_of_the_user_stays():
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))

@@ -64,8 +64,8 @@ def deferred_interrupts() -> Iterator[Interrupts]:
     try:
         yield _current
     finally:
+        _current = outer  # first, as one more interrupt may be raised from the next line
         signal.signal(signal.SIGINT, before)
-        _current = outer
 
 
 def defer_interrupts() -> None:
