@@ -48,7 +48,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--kernel",
         default="auto",
         metavar="NAME",
-        help="linear, rbf, …, or average over several (default: linear for samples and cells, else average)",
+        help='linear, rbf, …, or "average" for several (default: linear for samples and cells, else average)',
     )
     add_about_groups = model.add_mutually_exclusive_group().add_argument
     add_about_groups(
